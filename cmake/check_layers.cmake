@@ -44,7 +44,7 @@ add_row(src/ops_vulkan/gram base/ host/ ops/encode/footprint.hpp ops/kernel_matr
 add_row(src/ops_vulkan/kernel_matrix base/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ ops_vulkan/gram/ shaders/gram/
         shaders/kernel_matrix/ ${engine_for_ops})
 add_row(src/ops_vulkan/lattice base/ host/ ops/lattice/ shaders/lattice/ ${engine_for_ops})
-add_row(src/cuda host/ plan/device/device_match.hpp vulkan/backend/external_memory.hpp shaders/shared/)
+add_row(src/cuda host/ plan/device/device_match.hpp plan/work/host_chunks.hpp vulkan/backend/external_memory.hpp shaders/shared/)
 add_row(src/ops_cuda/field base/ cuda/ host/ ops/field/ shaders/field/ shaders/shared/)
 add_row(src/ops_cuda/encode base/ cuda/ host/ ops/encode/ shaders/encode/ shaders/shared/)
 add_row(src/ops_cuda/kernel_matrix base/ cuda/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ shaders/encode/ shaders/gram/

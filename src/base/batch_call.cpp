@@ -21,7 +21,8 @@ void require_members(const char* function, const BatchOptions& options, const Ba
     require(options.queues == usual.queues, "queues", to_string(options.queues), "automatic");
     require(honoured.chunk_elements || options.chunk_elements == 0, "chunk_elements",
             std::to_string(options.chunk_elements), "0");
-    require(options.ring_slots == 0, "ring_slots", std::to_string(options.ring_slots), "0");
+    require(honoured.ring_slots || options.ring_slots == 0, "ring_slots", std::to_string(options.ring_slots),
+            "0");
     require(honoured.stage_times || options.stage_times != Choice::on, "stage_times", "on",
             "automatic or off");
 }

@@ -12,7 +12,7 @@ namespace weft::core {
 
 /// The members that a call honours in addition to progress and cancel.
 struct BatchMembers {
-    bool mode = false, path = false, chunk_elements = false, stage_times = false;
+    bool mode = false, path = false, chunk_elements = false, ring_slots = false, stage_times = false;
 };
 
 /// Errors: invalid_argument - a member that is not honoured and has another value than its default; the text

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+// Also completes <weft/cuda/host.hpp>: settings of the process.
 #include "cuda/streamed_chunks.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
+
+#include <weft/cuda/host.hpp>
 
 #include "cuda/check.hpp"
 #include "host/copy_workers.hpp"
+#include "plan/work/host_chunks.hpp"
 
 namespace weft::cuda {
 namespace {
@@ -22,8 +26,7 @@ double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-constexpr std::size_t kSlots = 4;
-constexpr std::uint64_t kChunkBytes = std::uint64_t{24} << 20, kAlignment = 256;
+constexpr std::uint64_t kAlignment = 256;
 
 std::uint64_t aligned(std::uint64_t bytes) {
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -37,11 +40,48 @@ bool is_page_locked(const void* data) {
     return false;
 }
 
-/// Shared by all calls. Like the rings, they are never destroyed.
-core::CopyWorkers& copy_workers() {
-    constexpr std::uint32_t kMostThreads = 16;  // they fill the bus, see plan/device/device_plan.cpp
-    static auto* const workers = new core::CopyWorkers(std::min(host_threads(), kMostThreads));
-    return *workers;
+/// Shared by all calls. Like the rings, it is never destroyed. Threads that settings replaced end with the
+/// last call that uses them.
+class Shared {
+  public:
+    static Shared& all() {
+        static auto* const shared = new Shared;
+        return *shared;
+    }
+    void set(const core::HostChunkSettings& settings) {
+        std::shared_ptr<core::CopyWorkers> old;  // its threads end after the lock is released
+        const std::lock_guard lock(mutex_);
+        if (settings.copy_threads != settings_.copy_threads) old = std::exchange(workers_, nullptr);
+        settings_ = settings;
+    }
+    core::HostChunkSettings settings() {
+        const std::lock_guard lock(mutex_);
+        return settings_;
+    }
+    std::shared_ptr<core::CopyWorkers> workers() {
+        const std::lock_guard lock(mutex_);
+        if (!workers_)
+            workers_ =
+                std::make_shared<core::CopyWorkers>(core::host_copy_threads(settings_, host_threads()));
+        return workers_;
+    }
+
+  private:
+    std::mutex mutex_;
+    core::HostChunkSettings settings_;
+    std::shared_ptr<core::CopyWorkers> workers_;  // made by the first copy
+};
+
+std::uint64_t element_bytes(const HostWork& work) {
+    std::uint64_t bytes = 0;
+    for (const HostInput& in : work.inputs) bytes += in.element_bytes;
+    for (const HostOutput& out : work.outputs) bytes += out.element_bytes;
+    return bytes;
+}
+
+core::HostChunkPlan plan_of(const char* function, const HostWork& work, const BatchOptions& options) {
+    return core::plan_host_chunks(function, element_bytes(work), work.multiple, options,
+                                  Shared::all().settings());
 }
 
 /// Memory of one kind that grows.
@@ -76,9 +116,9 @@ struct Slot {
 
 struct Ring {
     int device = 0;
-    std::array<Slot, kSlots> slots;
+    std::vector<Slot> slots;
 
-    explicit Ring(int ordinal, const char* function) : device(ordinal) {
+    Ring(int ordinal, std::size_t count, const char* function) : device(ordinal), slots(count) {
         for (Slot& slot : slots)
             check(cudaStreamCreateWithFlags(&slot.stream, cudaStreamNonBlocking), function,
                   "cudaStreamCreateWithFlags");
@@ -107,20 +147,21 @@ IdleRings& idle_rings() {
 /// A ring for the time of a call.
 class Lease {
   public:
-    explicit Lease(const char* function) {
+    Lease(const char* function, std::size_t slots) {
         int device = 0;
         check(cudaGetDevice(&device), function, "cudaGetDevice");
         IdleRings& idle = idle_rings();
         {
             const std::lock_guard lock(idle.mutex);
-            const auto found = std::find_if(idle.rings.rbegin(), idle.rings.rend(),
-                                            [&](const auto& ring) { return ring->device == device; });
+            const auto found = std::find_if(idle.rings.rbegin(), idle.rings.rend(), [&](const auto& ring) {
+                return ring->device == device && ring->slots.size() == slots;
+            });
             if (found != idle.rings.rend()) {
                 ring_ = std::move(*found);
                 idle.rings.erase(std::next(found).base());
             }
         }
-        if (!ring_) ring_ = std::make_unique<Ring>(device, function);
+        if (!ring_) ring_ = std::make_unique<Ring>(device, slots, function);
     }
     Lease(Lease&&) = delete;
     ~Lease() {
@@ -131,7 +172,7 @@ class Lease {
         const std::lock_guard lock(idle_rings().mutex);
         idle_rings().rings.push_back(std::move(ring_));
     }
-    std::array<Slot, kSlots>& slots() { return ring_->slots; }
+    std::vector<Slot>& slots() { return ring_->slots; }
 
   private:
     std::unique_ptr<Ring> ring_;
@@ -145,32 +186,33 @@ std::uint64_t bytes_of(const Array& array, const Chunk& chunk) {
 
 class Run {
   public:
-    Run(const char* function, const HostWork& work) : function_(function), work_(work), lease_(function) {
+    Run(const char* function, const HostWork& work, const core::HostChunkPlan& plan)
+        : function_(function),
+          work_(work),
+          workers_(Shared::all().workers()),
+          lease_(function, plan.ring_slots),
+          count_(plan.chunk_elements) {
         for (const HostInput& in : work.inputs) locked_in_.push_back(is_page_locked(in.data));
         for (const HostOutput& out : work.outputs) locked_out_.push_back(is_page_locked(out.data));
-        std::uint64_t element = 0;
-        for (const HostInput& in : work.inputs) element += in.element_bytes;
-        for (const HostOutput& out : work.outputs) element += out.element_bytes;
-        const std::uint64_t wanted =
-            std::max<std::uint64_t>(1, kChunkBytes / std::max<std::uint64_t>(1, element));
-        count_ = std::max<std::uint64_t>(1, wanted / work.multiple) * work.multiple;
     }
 
     void all(BatchReport& report) {
+        std::vector<Slot>& slots = lease_.slots();
         std::size_t next = 0;
-        for (std::uint64_t first = 0; first < work_.elements; first += count_, next = (next + 1) % kSlots) {
-            Slot& slot = lease_.slots()[next];
+        for (std::uint64_t first = 0; first < work_.elements;
+             first += count_, next = (next + 1) % slots.size()) {
+            Slot& slot = slots[next];
             finish(slot);
             start(slot, first, std::min(count_, work_.elements - first));
         }
-        for (std::size_t i = 0; i < kSlots; ++i) finish(lease_.slots()[(next + i) % kSlots]);
+        for (std::size_t i = 0; i < slots.size(); ++i) finish(slots[(next + i) % slots.size()]);
         report.chunks += chunks_;
         report.bundles += chunks_;
         report.waits += chunks_;
         report.wait_s += wait_s_;
         report.copy_in_s += copy_in_s_;
         report.copy_out_s += copy_out_s_;
-        report.ring_slots = kSlots;
+        report.ring_slots = static_cast<std::uint32_t>(slots.size());
         report.chunk_elements = count_;
         if (chunks_ == 0) return;
         report.path = Path::staged;
@@ -180,8 +222,9 @@ class Run {
   private:
     void start(Slot& slot, std::uint64_t first, std::uint64_t count) {
         std::uint64_t need = 0;
-        for (const HostInput& in : work_.inputs) need += aligned(count_ * in.element_bytes);
-        for (const HostOutput& out : work_.outputs) need += aligned(count_ * out.element_bytes);
+        const std::uint64_t most = std::min(count_, work_.elements);
+        for (const HostInput& in : work_.inputs) need += aligned(most * in.element_bytes);
+        for (const HostOutput& out : work_.outputs) need += aligned(most * out.element_bytes);
         slot.device.reserve(function_, need, true);
         slot.staging.reserve(function_, need, false);
         slot.chunk = {slot.stream, {}, {}, first, count};
@@ -190,11 +233,11 @@ class Run {
         std::uint64_t at = 0;
         for (const HostInput& in : work_.inputs) {
             slot.chunk.inputs.push_back(slot.device.data + at);
-            at += aligned(count_ * in.element_bytes);
+            at += aligned(most * in.element_bytes);
         }
         for (const HostOutput& out : work_.outputs) {
             slot.chunk.outputs.push_back(slot.device.data + at);
-            at += aligned(count_ * out.element_bytes);
+            at += aligned(most * out.element_bytes);
         }
         copy_there(slot);
         work_.launch(slot.chunk);
@@ -254,15 +297,17 @@ class Run {
     void copy(double& seconds) {
         if (copies_.empty()) return;
         const auto begin = Clock::now();
-        copy_workers().copy(copies_);
+        workers_->copy(copies_);
         seconds += seconds_since(begin);
     }
 
     const char* function_;
     const HostWork& work_;
+    const std::shared_ptr<core::CopyWorkers> workers_;
     Lease lease_;
     std::vector<bool> locked_in_, locked_out_;
-    std::uint64_t count_ = 1, chunks_ = 0;
+    const std::uint64_t count_;
+    std::uint64_t chunks_ = 0;
     double wait_s_ = 0, copy_in_s_ = 0, copy_out_s_ = 0;
     std::vector<core::HostCopy> copies_;
 };
@@ -273,10 +318,23 @@ std::uint32_t host_threads() {
     return std::max(1u, std::thread::hardware_concurrency());
 }
 
-void run_chunks(const char* function, const HostWork& work, BatchReport& report) {
+void set_host_settings(const HostSettings& settings) {
+    const core::HostChunkSettings checked{settings.chunk_elements, settings.ring_slots,
+                                          settings.copy_threads};
+    core::check_host_chunks("cuda::set_host_settings", checked);
+    Shared::all().set(checked);
+}
+
+std::uint64_t chunk_elements(const char* function, const HostWork& work, const BatchOptions& options) {
+    return plan_of(function, work, options).chunk_elements;
+}
+
+void run_chunks(const char* function, const HostWork& work, const BatchOptions& options,
+                BatchReport& report) {
     const auto begin = Clock::now();
+    const core::HostChunkPlan plan = plan_of(function, work, options);
     require_device(function);
-    Run(function, work).all(report);
+    Run(function, work, plan).all(report);
     report.wall_s += seconds_since(begin);
     report.elements += work.elements;
     report.jobs += 1;

@@ -45,7 +45,11 @@ struct HostWork {
 /// Threads of this machine, at least 1.
 std::uint32_t host_threads();
 
-/// Runs all chunks and adds them to `report`. No work is under way afterwards, also if it throws.
-void run_chunks(const char* function, const HostWork& work, BatchReport& report);
+/// Elements of the chunks that run_chunks() makes. Errors: invalid_argument - options out of range.
+std::uint64_t chunk_elements(const char* function, const HostWork& work, const BatchOptions& options);
+
+/// Runs all chunks and adds them to `report`. No work is under way afterwards, also if it throws. Of the
+/// options, chunk_elements and ring_slots count.
+void run_chunks(const char* function, const HostWork& work, const BatchOptions& options, BatchReport& report);
 
 }  // namespace weft::cuda

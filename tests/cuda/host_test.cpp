@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <stop_token>
 #include <string>
@@ -94,8 +95,8 @@ TEST_CASE("host: options that CUDA cannot honour are refused by name, a stop end
         };
         refused("field_neg: BatchOptions::path does not apply (got host, need automatic)",
                 {.batch = {.path = weft::Path::host}});
-        refused("field_neg: BatchOptions::chunk_elements does not apply (got 9, need 0)",
-                {.batch = {.chunk_elements = 9}});
+        refused("field_neg: BatchOptions::ring_slots is out of range (got 17, need 1 to 16)",
+                {.batch = {.ring_slots = 17}});
         refused("field_neg: FieldHostOptions::shader does not apply (got limbs32, need automatic)",
                 {.shader = weft::FieldShader::limbs32});
         std::stop_source stop;
@@ -112,5 +113,67 @@ TEST_CASE("host: options that CUDA cannot honour are refused by name, a stop end
                                    weft::cuda::lattice_encode(
                                        {}, x, codes, {}, {.batch = {.mode = weft::BatchMode::sequential}});
                                });
+    });
+}
+
+TEST_CASE("host: chunks, slots and threads that are asked for are obeyed, with the same results") {
+    on_device([](weft::Backend&) {
+        constexpr std::size_t kElements = 100'000;
+        const Limbs a = random_elements(kElements, 6), b = random_elements(kElements, 7);
+        const Limbs want = expected(FieldOp::add, a, b);
+        Limbs out(a.size());
+        const auto add = [&](const weft::BatchOptions& batch) {
+            std::fill(out.begin(), out.end(), 0u);
+            const weft::OpReport report =
+                weft::cuda::field_apply(kFp, FieldOp::add, a, b, {}, out, {.batch = batch});
+            CHECK(out == want);
+            return report;
+        };
+        CHECK(add({}).chunks == 1);
+        CHECK(add({}).ring_slots == 4);
+        const weft::OpReport of_call = add({.chunk_elements = 1'000, .ring_slots = 2});
+        CHECK(of_call.chunks == 100);
+        CHECK(of_call.chunk_elements == 1'000);
+        CHECK(of_call.ring_slots == 2);
+        for (const std::uint32_t threads : {1u, 5u, 0u}) {
+            weft::cuda::set_host_settings(
+                {.chunk_elements = 30'000, .ring_slots = 1, .copy_threads = threads});
+            const weft::OpReport of_process = add({});
+            CHECK(of_process.chunks == 4);
+            CHECK(of_process.ring_slots == 1);
+            CHECK(add({.chunk_elements = 50'000}).chunks == 2);  // a call wins
+        }
+        // Totals of many small chunks.
+        Limbs sum(6), sum_of_one(6);
+        weft::cuda::field_apply(kFp, FieldOp::sum, a, {}, {}, sum, {.batch = {.chunk_elements = 777}});
+        weft::cuda::set_host_settings({});
+        weft::cuda::field_apply(kFp, FieldOp::sum, a, {}, {}, sum_of_one);
+        CHECK(sum == sum_of_one);
+        weft_test::check_error(weft::Errc::invalid_argument,
+                               "ring_slots (WEFT_SLOTS) is out of range (got 17",
+                               [] { weft::cuda::set_host_settings({.ring_slots = 17}); });
+    });
+}
+
+TEST_CASE("host: lattice chunks keep whole words of statuses, and encode chunks whole samples") {
+    on_device([](weft::Backend&) {
+        const std::vector<float> x = normal_values(std::size_t{8} * 10'000, 9);
+        const weft::LatticeCode code{.lattice = weft::Lattice::e8, .q = 4, .levels = 2, .max_retries = 3};
+        std::vector<float> one(x.size()), many(x.size());
+        std::vector<std::uint8_t> status_one(10'000), status_many(10'000);
+        weft::cuda::lattice_quantize(code, x, one, status_one);
+        const weft::OpReport report =
+            weft::cuda::lattice_quantize(code, x, many, status_many, {.batch = {.chunk_elements = 100}});
+        CHECK(report.chunk_elements == 96);
+        CHECK(one == many);
+        CHECK(status_one == status_many);
+        const weft::StateShape shape{.samples = 1'000, .qubits = 5};
+        std::vector<float> angles(5'000, 0.3f);
+        std::vector<weft::c32> states(shape.amplitudes()), cut(shape.amplitudes());
+        weft::cuda::encode(weft::EncodeMethod::angle, angles, states, shape);
+        CHECK(weft::cuda::encode(weft::EncodeMethod::angle, angles, cut, shape,
+                                 {.batch = {.chunk_elements = 7}})
+                  .chunks == 143);
+        CHECK(std::memcmp(states.data(), cut.data(), states.size() * sizeof states[0]) == 0);
     });
 }

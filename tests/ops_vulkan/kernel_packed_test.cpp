@@ -150,12 +150,14 @@ void run_case(Backend& backend, const Case& c) {
     KernelMatrixCircuit circuit;
     circuit.weights = ConstHostArray(weights);
     circuit.reupload = true;
-    CircuitStates source(stream, plan, circuit, angle_planes(stream, plan, features, nullptr, 1));
+    KernelMemory memory(stream);
+    CircuitStates source(stream, memory, plan, circuit,
+                         angle_planes(stream, memory, plan, features, nullptr, 1));
     const GramPlan& gram = plan.states.gram;
     Buffer<std::uint32_t> packed(backend, (gram.packed_bytes(c.rows) + 128 * gram.row_bytes) / 4);
     stream.fill(packed.view(), kUntouched);
     GramProduct unused(stream, plan_gram({1, 1, 1}, gram_limits(backend)));
-    Normalizer normalizer(stream, plan, {});
+    Normalizer normalizer(memory, plan, {});
     source.pack(stream, {false, kSkipped, c.rows}, {unused, packed, kFirst}, c.wide ? nullptr : &normalizer);
     const Packed numbers{stream.download(packed), c, gram.blocks, gram.step};
     check_numbers(numbers, c, x);

@@ -113,6 +113,26 @@ class Backends(Case):
                 if self.x in arguments:
                     self.succeed(*arguments, "--explain", "--backend", "vulkan")
 
+    def test_settings(self):
+        """Chunks, slots and threads apply; what cannot apply is refused by name before the search for a device."""
+        if not self.built:
+            return
+        run = ["field", "neg", self.a, "-o", self.path("out.npy"), "--backend", "cuda"]
+        for name, value in (("WEFT_TRACE", self.path("trace.json")), ("WEFT_PATH", "host"), ("GPU_DEVICE_LOCAL", "1"),
+                            ("WEFT_QUEUES", "single"), ("WEFT_HOST_ALLOC", "vulkan"), ("WEFT_VALIDATION", "1"),
+                            ("WEFT_DISPATCH_MS", "100")):
+            with self.subTest(name):
+                self.refuse(USAGE, "--backend cuda: %s does not apply" % name, *run, env={name: value})
+                self.assertFalse(os.path.exists(self.path("out.npy")))
+        self.refuse(USAGE, "WEFT_SLOTS must be a whole number", *run, env={"WEFT_SLOTS": "17"})
+        if not driver_of_cuda():
+            return
+        whole, cut = self.path("whole.npy"), self.path("cut.npy")
+        self.succeed("field", "inverse", self.a, "-o", whole, "--backend", "cuda")
+        self.succeed("field", "inverse", self.a, "-o", cut, "--backend", "cuda",
+                     env={"GPU_STREAM_CHUNK_ELEMS": "77", "WEFT_SLOTS": "2", "WEFT_COPY_THREADS": "3"})
+        self.close(whole, cut)
+
     def test_same_errors(self):
         """Errors of arguments and files, which are checked before the search for a device."""
         wide = self.write("wide.npy", floats([[1.0] * 17] * 2))

@@ -9,15 +9,16 @@
 //
 // Arrays are cut into chunks, which pass through a ring of page-locked slots with one CUDA stream each, so
 // that uploads, kernels and downloads overlap. Memory that CUDA page-locked (cudaHostAlloc, cudaHostRegister)
-// is copied in place. Other memory, that of a weft::HostBuffer included, is copied through the slots by up to
-// 16 threads. The functions use the calling thread's current device (cudaSetDevice) and return when every
-// output is in place. Any number of threads may call them simultaneously. Rings and threads are kept for the
-// next call.
+// is copied in place. Other memory, that of a weft::HostBuffer included, is copied through the slots by
+// several threads. The functions use the calling thread's current device (cudaSetDevice) and return when
+// every output is in place. Any number of threads may call them simultaneously. Rings and threads are kept
+// for the next call.
 //
 // Results and errors are those of the functions of the same name. Of BatchOptions, `progress` and `cancel`
-// apply, and `cancel` is checked between chunks. A call refuses any other member that differs from its
-// default, and the error names it. Further errors: no_device - no NVIDIA driver or no device, the text says
-// which; driver, out_of_memory - outputs are undefined then.
+// apply, and `cancel` is checked between chunks; `chunk_elements` and `ring_slots` apply except to kernel
+// matrices. A call refuses any other member that differs from its default, and the error names it. Further
+// errors: no_device - no NVIDIA driver or no device, the text says which; driver, out_of_memory - outputs are
+// undefined then.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,18 @@
 #include <weft/ops/lattice_search.hpp>
 
 namespace weft::cuda {
+
+/// How calls on host memory are cut and copied where BatchOptions do not say; what Config is for a Backend.
+/// 0: as the library chooses.
+struct HostSettings {
+    std::uint64_t chunk_elements = 0;  ///< GPU_STREAM_CHUNK_ELEMS; 0: chunks of 24 MiB
+    std::uint32_t ring_slots = 0;      ///< WEFT_SLOTS, 1 to 16; 0: 4
+    std::uint32_t copy_threads = 0;    ///< WEFT_COPY_THREADS, 1 to 256; 0: one a core, at most 16
+};
+/// For all calls of the process that begin afterwards. The environment is not read: a program that wants the
+/// variables to apply passes what weft::Config::from_env() has. Errors: invalid_argument - a value out of
+/// range.
+void set_host_settings(const HostSettings& settings);
 
 OpReport field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs,
                      const FieldHostOptions& options = {});

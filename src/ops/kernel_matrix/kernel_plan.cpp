@@ -31,7 +31,7 @@ std::uint64_t rows_within(const KernelMatrixPlan& plan, std::uint64_t bytes) {
 void plan_product(KernelMatrixPlan& plan, const KernelMatrixDevice& device, const CircuitFacts& circuit,
                   const KernelMatrixOptions& options) {
     // Enough for the device's copies. Larger jobs would begin later and taper worse.
-    constexpr std::uint64_t kJobBytes = std::uint64_t{48} << 20;
+    constexpr std::uint64_t kJobBytes = std::uint64_t{48} << 20, kSmallBytes = std::uint64_t{1} << 20;
     const DeviceLimits& limits = device.gram.limits;
     plan.rz = circuit.map == FeatureMap::ryrz;
     plan.long_variant = !plan.real64 && plan.shape.qubits > kLongQubits;
@@ -40,7 +40,9 @@ void plan_product(KernelMatrixPlan& plan, const KernelMatrixDevice& device, cons
     plan.others_at = plan.shape.square() ? 0 : (plan.shape.samples + unit - 1) / unit * unit;
     const std::uint64_t end = plan.others_at + plan.shape.columns();
     plan.stride = plan.lane_variant ? (end + unit - 1) / unit * unit : (end + 3) / 4 * 4;
-    plan.by_panels = device.gram.software && plan.shape.qubits > kSoftwareJobQubits;
+    // A small K is one dispatch and one copy; jobs would wait for the planes in between.
+    plan.by_panels = (device.gram.software && plan.shape.qubits > kSoftwareJobQubits) ||
+                     plan.matrix_bytes() <= kSmallBytes;
     plan.part_qubits =
         device.gram.software ? std::min(plan.shape.qubits, kSoftwarePartQubits) : plan.shape.qubits;
     // A binding may have to start before the first value.

@@ -19,7 +19,7 @@ OpReport encode(EncodeMethod method, const ConstHostArray& values, const HostArr
     const std::uint64_t features =
         kernels::check_encode(method, shape, {values.type, states.type}, values.size, states.size);
     kernels::check_spans(values, states);
-    core::require_members("encode", options.batch, {});
+    core::require_members("encode", options.batch, {.chunk_elements = true, .ring_slots = true});
     if (options.check_values)
         kernels::require_no_failures(
             method, kernels::find_faults(method, shape.qubits, features, values, host_threads()), false);
@@ -43,7 +43,7 @@ OpReport encode(EncodeMethod method, const ConstHostArray& values, const HostArr
     std::uint64_t samples_done = 0;
     work.done = [&](const Chunk& chunk) { meter.show(samples_done += chunk.count); };
     OpReport report;
-    run_chunks("encode", work, report);
+    run_chunks("encode", work, options.batch, report);
     report.bytes_out -= status.size() * 4;
     std::vector<EncodeFailure> failures;
     kernels::append_failures(failures, status, 0, 0);

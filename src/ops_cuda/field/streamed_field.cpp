@@ -27,6 +27,7 @@ struct Running {
     const FieldCall& call;
     const std::string& function;
     FieldForm form;
+    const BatchOptions& batch;
     core::ProgressMeter& progress;
     BatchReport& report;
     std::uint64_t elements_done = 0;
@@ -57,7 +58,7 @@ void run_elements(Running& run, const FieldJob& job) {
     HostWork work = work_of(run, job);
     work.outputs.push_back({job.out.data, job.out.bytes(), run.call.field.element_bytes});
     work.launch = [&](const Chunk& chunk) { launch(run, chunk, job.scalar, chunk.outputs[0], chunk.count); };
-    run_chunks(run.function.c_str(), work, run.report);
+    run_chunks(run.function.c_str(), work, run.batch, run.report);
 }
 
 // Totals of chunks stay on the device; the host adds them.
@@ -65,8 +66,10 @@ void run_reduction(Running& run, const FieldJob& job) {
     HostWork work = work_of(run, job);
     const FieldInfo& field = run.call.field;
     const char* const function = run.function.c_str();
-    constexpr std::uint64_t kLeastChunkBytes = std::uint64_t{8} << 20;
-    const std::uint64_t most = job.a.bytes() * (takes_b(run.call.op) ? 2 : 1) / kLeastChunkBytes + 2;
+    BatchOptions batch = run.batch;  // with the size that the room for totals is made for
+    batch.chunk_elements = chunk_elements(function, work, run.batch);
+    const std::uint64_t most =
+        std::max<std::uint64_t>(1, (work.elements + batch.chunk_elements - 1) / batch.chunk_elements);
     require_device(function);
     const Scratch totals(nullptr, most * field.element_bytes, function, "totals");
     check(cudaStreamSynchronize(nullptr), function, "cudaStreamSynchronize");
@@ -74,7 +77,7 @@ void run_reduction(Running& run, const FieldJob& job) {
     work.launch = [&](const Chunk& chunk) {
         launch(run, chunk, {}, totals.as<std::byte>() + chunks++ * field.element_bytes, 1);
     };
-    run_chunks(function, work, run.report);
+    run_chunks(function, work, batch, run.report);
     std::vector<std::byte> values(chunks * field.element_bytes);
     if (chunks != 0)
         check(cudaMemcpy(values.data(), totals.data(), values.size(), cudaMemcpyDeviceToHost), function,
@@ -91,7 +94,7 @@ OpReport run(Field field, FieldOp op, std::span<const FieldJob> jobs, bool batch
                                options.shader);
     const FieldCall call{field_info(field), op, jobs, batch};
     const std::string function = call.function();
-    core::require_members(function.c_str(), options.batch, {});
+    core::require_members(function.c_str(), options.batch, {.chunk_elements = true, .ring_slots = true});
     kernels::refuse_field_shader(function, "FieldHostOptions", options.shader);
     kernels::check_field_jobs(call);
     if (options.check_values)
@@ -103,7 +106,7 @@ OpReport run(Field field, FieldOp op, std::span<const FieldJob> jobs, bool batch
     report.items = call.elements();
     core::ProgressMeter progress(function.c_str(), options.batch, report.items);
     progress.check();
-    Running running{call, function, options.form, progress, report};
+    Running running{call, function, options.form, options.batch, progress, report};
     for (const FieldJob& job : jobs)
         is_reduction(op) ? run_reduction(running, job) : run_elements(running, job);
     return report;

@@ -56,7 +56,7 @@ void download(StreamHandle stream, const Scratch& memory, const HostArray& k) {
               kFunction, "cudaMemcpyAsync");
     };
     BatchReport report;
-    run_chunks(kFunction, work, report);
+    run_chunks(kFunction, work, {}, report);
 }
 
 // make(stream, x, y, k) puts the kernel matrix on the stream; `y` is null without Y.

@@ -20,6 +20,8 @@ using kernels::LatticeOp;
 using kernels::LatticeShape;
 using kernels::NamedSpan;
 
+constexpr core::BatchMembers kHonoured{.chunk_elements = true, .ring_slots = true};
+
 template <class T>
 DeviceSpan<T> span_at(std::byte* data, std::uint64_t count) {
     return {reinterpret_cast<T*>(data), count};
@@ -79,7 +81,7 @@ OpReport forward(const char* function, bool encode, const LatticeCode& code, con
                              chunk_status, {.width = shape.width});
     };
     BatchReport batch;
-    run_chunks(function, work, batch);
+    run_chunks(function, work, options.batch, batch);
     return kernels::forward_report(function, shape, x, kernels::count_statuses(status, host_threads()),
                                    std::move(batch));
 }
@@ -89,7 +91,7 @@ OpReport forward(const char* function, bool encode, const LatticeCode& code, con
 OpReport lattice_encode(const LatticeCode& code, std::span<const float> x, std::span<std::uint8_t> codes,
                         std::span<std::uint8_t> status, const LatticeHostOptions& options) {
     const char* function = "lattice_encode";
-    core::require_members(function, options.batch, {});
+    core::require_members(function, options.batch, kHonoured);
     const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     kernels::check_size(function, "codes", "bytes", codes.size(), code_bytes(code, shape.vectors()));
     return forward(function, true, code, shape, x, {"codes", codes.data(), codes.size()}, codes.data(),
@@ -99,7 +101,7 @@ OpReport lattice_encode(const LatticeCode& code, std::span<const float> x, std::
 OpReport lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
                           std::span<std::uint8_t> status, const LatticeHostOptions& options) {
     const char* function = "lattice_quantize";
-    core::require_members(function, options.batch, {});
+    core::require_members(function, options.batch, kHonoured);
     const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     kernels::check_size(function, "y", "values", y.size(), x.size());
     return forward(function, false, code, shape, x, {"y", y.data(), y.size_bytes()}, y.data(),
@@ -110,7 +112,7 @@ OpReport lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> c
                         std::span<const std::uint8_t> status, std::span<float> x,
                         const LatticeDecodeHostOptions& options) {
     const char* function = "lattice_decode";
-    core::require_members(function, options.batch, {});
+    core::require_members(function, options.batch, kHonoured);
     const kernels::DecodeCall call = kernels::check_decode(code, codes, status, x, options, host_threads());
     const LatticeShape& shape = call.shape;
     core::ProgressMeter progress(function, options.batch, shape.vectors());
@@ -128,13 +130,13 @@ OpReport lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> c
                        {.width = shape.width, .depth = call.depth});
     };
     BatchReport batch;
-    run_chunks(function, work, batch);
+    run_chunks(function, work, options.batch, batch);
     return kernels::lattice_report(function, shape, call.count, std::move(batch));
 }
 
 LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
                                   const LatticeSearchOptions& options) {
-    core::require_members("lattice_search_beta", options.batch, {});
+    core::require_members("lattice_search_beta", options.batch, kHonoured);
     return kernels::search_beta(
         code, sample, options, host_threads(),
         [&](const LatticeCode& trial, std::span<const float> x, std::span<float> y,

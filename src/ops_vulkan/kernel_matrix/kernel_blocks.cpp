@@ -16,10 +16,10 @@ namespace {
 /// A tile of packed states of one side.
 class PackedTile {
   public:
-    PackedTile(const Stream& stream, const KernelMatrixPlan& plan, std::uint64_t rows)
+    PackedTile(KernelMemory& memory, const KernelMatrixPlan& plan, std::uint64_t rows)
         : plan_(plan),
-          planes_(stream, plan.states.gram.packed_bytes(std::min(plan.states.tile, rows)) / 4,
-                  "kernel packed states") {}
+          planes_(memory.words(plan.states.gram.packed_bytes(std::min(plan.states.tile, rows)) / 4,
+                               "kernel packed states")) {}
 
     /// Packs these rows in place of those before.
     void fill(Stream& stream, GramProduct& product, StateSource& source, Normalizer* normalizer,
@@ -40,7 +40,7 @@ class PackedTile {
 
   private:
     const KernelMatrixPlan& plan_;
-    Buffer<std::uint32_t> planes_;
+    Words planes_;
     std::uint64_t first_ = 0;
     std::optional<GramFactors> factors_;
 };
@@ -48,12 +48,15 @@ class PackedTile {
 /// Packed tiles of both sides, and the product that multiplies pairs of them.
 class PackedTiles {
   public:
-    PackedTiles(Stream& stream, const KernelMatrixPlan& plan, StateSource& source,
+    PackedTiles(Stream& stream, KernelMemory& memory, const KernelMatrixPlan& plan, StateSource& source,
                 const KernelMatrixOptions& options)
-        : stream_(stream), plan_(plan), source_(source), product_(stream, plan.states.gram) {
-        rows_.emplace(stream, plan, plan.shape.samples);
-        if (needs_columns(plan.shape, plan.states.tile)) columns_.emplace(stream, plan, plan.shape.columns());
-        if (options.normalize || plan.states.renormalize) normalizer_.emplace(stream, plan, options);
+        : stream_(stream),
+          plan_(plan),
+          source_(source),
+          product_(stream, plan.states.gram, sums(memory, plan)) {
+        rows_.emplace(memory, plan, plan.shape.samples);
+        if (needs_columns(plan.shape, plan.states.tile)) columns_.emplace(memory, plan, plan.shape.columns());
+        if (options.normalize || plan.states.renormalize) normalizer_.emplace(memory, plan, options);
     }
 
     /// Calls work(rows, columns, block). Both are the same tile if the block is on the diagonal of a square
@@ -74,6 +77,12 @@ class PackedTiles {
     Normalizer* scaler() { return normalizer_ && normalizer_->scales() ? &*normalizer_ : nullptr; }
 
   private:
+    static std::optional<Words> sums(KernelMemory& memory, const KernelMatrixPlan& plan) {
+        const GramPlan& gram = plan.states.gram;
+        if (gram.split == 1) return std::nullopt;
+        return memory.words(gram.scratch_bytes / 4, "gram sums");
+    }
+
     Stream& stream_;
     const KernelMatrixPlan& plan_;
     StateSource& source_;
@@ -102,8 +111,8 @@ constexpr std::uint64_t kBytesPerThread = std::uint64_t{512} << 10;
 
 /// A block of K, and its mirror image if it has one, on their way to host memory.
 struct Slot {
-    Buffer<std::uint32_t> made;
-    HostBuffer<std::uint32_t> host;
+    Words made;
+    HostBuffer<std::uint32_t>& host;
     Event done{};
     KernelBlock block{};
     bool mirrored = false, busy = false;
@@ -113,10 +122,12 @@ struct Slot {
 /// page-locked memory, and one is copied from there by the host.
 class BlockWriter {
   public:
-    BlockWriter(Backend& backend, Stream& stream, const KernelMatrixPlan& plan, const HostArray& k,
+    BlockWriter(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan, const HostArray& k,
                 const BatchOptions& batch)
-        : stream_(stream),
-          copier_(backend, {.name = "kernel matrix download", .queue = StreamQueue::download}),
+        : stream_(scratch.stream),
+          // A small K is not worth a submission of its own.
+          copier_(one_block(plan) && block_bytes(plan) <= kSmallBytes ? scratch.stream : scratch.copier),
+          memory_(scratch.memory),
           plan_(plan),
           target_(static_cast<std::byte*>(k.data)),
           team_(static_cast<std::uint32_t>(std::min<std::uint64_t>(
@@ -140,7 +151,7 @@ class BlockWriter {
                 normalizer->scale(stream_, slot.made, step * step, step,
                                   {block.column, block.columns, block.row, block.rows});
         }
-        copier_.wait_for(stream_.submit());
+        if (&copier_ != &stream_) copier_.wait_for(stream_.submit());
         copy_back(slot);
         slot.done = copier_.submit();
         slot.busy = true;
@@ -161,17 +172,17 @@ class BlockWriter {
             finish(*slot);
             return *slot;
         }
-        stream_.submit();
+        if (&copier_ != &stream_) stream_.submit();
         const std::uint64_t words = block_bytes(plan_) / 4;
-        slot.emplace(
-            Slot{.made = {backend_, words, "kernel block"}, .host = {backend_, words, "kernel block"}});
+        slot.emplace(Slot{.made = memory_.words(words, "kernel block"),
+                          .host = memory_.host_words(backend_, words, "kernel block")});
         return *slot;
     }
 
     void copy_back(Slot& slot) {
         const std::uint64_t words = plan_.states.block * plan_.value_bytes() / 4;  // of a row of the block
         const auto copy = [&](std::uint64_t first, std::uint64_t rows) {
-            copier_.copy<std::uint32_t>(slot.made.view(first, rows * words),
+            copier_.copy<std::uint32_t>(part_of(slot.made, first, rows * words),
                                         slot.host.view(first, rows * words));
         };
         copy(0, slot.block.rows);
@@ -203,8 +214,11 @@ class BlockWriter {
             });
     }
 
+    static constexpr std::uint64_t kSmallBytes = std::uint64_t{1} << 20;
+
     Stream& stream_;
-    Stream copier_;
+    Stream& copier_;
+    KernelMemory& memory_;
     const KernelMatrixPlan& plan_;
     std::byte* target_;
     ThreadTeam team_;
@@ -217,9 +231,9 @@ class BlockWriter {
 
 }  // namespace
 
-void blocks_resident(Stream& stream, const KernelMatrixPlan& plan, StateSource& source, const DeviceArray& k,
-                     const KernelMatrixOptions& options) {
-    PackedTiles tiles(stream, plan, source, options);
+void blocks_resident(Stream& stream, KernelMemory& memory, const KernelMatrixPlan& plan, StateSource& source,
+                     const DeviceArray& k, const KernelMatrixOptions& options) {
+    PackedTiles tiles(stream, memory, plan, source, options);
     const std::uint64_t leading = plan.shape.columns(), words = k.type().bytes() / 4;
     const GramRange range = detail::Access::make<BufferView<std::uint32_t>>(
         detail::Access::object(k), k.first() * words, k.size() * words);
@@ -233,10 +247,11 @@ void blocks_resident(Stream& stream, const KernelMatrixPlan& plan, StateSource& 
         normalizer->scale(stream, range, 0, leading, {0, plan.shape.samples, 0, leading});
 }
 
-void blocks_streamed(Backend& backend, Stream& stream, const KernelMatrixPlan& plan, StateSource& source,
-                     const HostArray& k, const KernelMatrixOptions& options, const BatchOptions& batch) {
-    PackedTiles tiles(stream, plan, source, options);
-    BlockWriter writer(backend, stream, plan, k, batch);
+void blocks_streamed(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan,
+                     StateSource& source, const HostArray& k, const KernelMatrixOptions& options,
+                     const BatchOptions& batch) {
+    PackedTiles tiles(scratch.stream, scratch.memory, plan, source, options);
+    BlockWriter writer(backend, scratch, plan, k, batch);
     const std::uint64_t step = plan.states.block;
     tiles.each([&](const PackedTile& x, const PackedTile& y, const KernelBlock& b) {
         const bool own = plan.shape.square() && b.row == b.column;

@@ -10,11 +10,12 @@
 namespace weft::kernels {
 
 /// Records K into resident memory.
-void blocks_resident(Stream& stream, const KernelMatrixPlan& plan, StateSource& source, const DeviceArray& k,
-                     const KernelMatrixOptions& options);
+void blocks_resident(Stream& stream, KernelMemory& memory, const KernelMatrixPlan& plan, StateSource& source,
+                     const DeviceArray& k, const KernelMatrixOptions& options);
 
 /// Makes K in host memory and waits for every block. Errors: cancelled; what the callback of `batch` throws.
-void blocks_streamed(Backend& backend, Stream& stream, const KernelMatrixPlan& plan, StateSource& source,
-                     const HostArray& k, const KernelMatrixOptions& options, const BatchOptions& batch);
+void blocks_streamed(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan,
+                     StateSource& source, const HostArray& k, const KernelMatrixOptions& options,
+                     const BatchOptions& batch);
 
 }  // namespace weft::kernels

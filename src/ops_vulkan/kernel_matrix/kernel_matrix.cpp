@@ -32,9 +32,10 @@ void features_resident(Stream& stream, const KernelMatrixCircuit& circuit, const
                                                           shape, facts, k.type(), options);
     if (plan.method == KernelMatrixMethod::product)
         return kernels::product_resident(stream, plan, x, y, k, circuit.scale, options);
-    kernels::CircuitStates source(stream, plan, circuit,
-                                  kernels::angle_planes(stream, plan, x, y, circuit.scale));
-    kernels::blocks_resident(stream, plan, source, k, options);
+    kernels::KernelMemory memory(stream);
+    kernels::CircuitStates source(stream, memory, plan, circuit,
+                                  kernels::angle_planes(stream, memory, plan, x, y, circuit.scale));
+    kernels::blocks_resident(stream, memory, plan, source, k, options);
 }
 
 void states_resident(Stream& stream, const ConstDeviceArray& x, const ConstDeviceArray* y,
@@ -45,7 +46,8 @@ void states_resident(Stream& stream, const ConstDeviceArray& x, const ConstDevic
         kernels::plan_that_fits(kernels::kernel_device(stream, true, options), shape,
                                 kernels::state_facts(x.type(), false), k.type(), options);
     kernels::ResidentStates source(plan, x, y);
-    kernels::blocks_resident(stream, plan, source, k, options);
+    kernels::KernelMemory memory(stream);
+    kernels::blocks_resident(stream, memory, plan, source, k, options);
 }
 
 /// A call on host memory, which may measure tiles first and is timed.
@@ -99,14 +101,16 @@ OpReport features_streamed(Backend& backend, const KernelMatrixCircuit& circuit,
     const CircuitFacts facts = kernels::circuit_facts(shape, circuit, true);
     kernels::check_host_features(x, y, k, shape, circuit.scale, backend.plan().copy_threads);
     const KernelMatrixPlan plan = call.plan(kernels::effective_layers(facts) != 0, facts, k.type);
+    kernels::KeptScratch scratch(backend, kernels::sizes_of(plan, x.type));
     if (plan.method == KernelMatrixMethod::product) {
-        kernels::product_streamed(backend, plan, x, y, k, circuit.scale, call.options, host.batch);
-        return call.report(plan, x, y, k);
+        kernels::product_streamed(backend, *scratch, plan, x, y, k, circuit.scale, call.options, host.batch);
+    } else {
+        kernels::CircuitStates source(
+            scratch->stream, scratch->memory, plan, circuit,
+            kernels::angle_planes(scratch->stream, scratch->memory, plan, x, y, circuit.scale));
+        kernels::blocks_streamed(backend, *scratch, plan, source, k, call.options, host.batch);
     }
-    Stream stream(backend, {.name = "kernel matrix"});
-    kernels::CircuitStates source(stream, plan, circuit,
-                                  kernels::angle_planes(stream, plan, x, y, circuit.scale));
-    kernels::blocks_streamed(backend, stream, plan, source, k, call.options, host.batch);
+    scratch.keep();
     return call.report(plan, x, y, k);
 }
 
@@ -117,9 +121,10 @@ OpReport states_streamed(Backend& backend, const ConstHostArray& x, const ConstH
     kernels::check_states(facts_of(x), facts_of(y), facts_of(k), shape, call.options);
     kernels::check_host_states(x, y, k, shape, backend.plan().copy_threads);
     const KernelMatrixPlan plan = call.plan(true, kernels::state_facts(x.type, true), k.type);
-    Stream stream(backend, {.name = "kernel matrix"});
-    kernels::HostStates source(stream, plan, x, y);
-    kernels::blocks_streamed(backend, stream, plan, source, k, call.options, host.batch);
+    kernels::KeptScratch scratch(backend, kernels::sizes_of(plan, x.type));
+    kernels::HostStates source(scratch->memory, plan, x, y);
+    kernels::blocks_streamed(backend, *scratch, plan, source, k, call.options, host.batch);
+    scratch.keep();
     return call.report(plan, x, y, k);
 }
 

@@ -59,9 +59,8 @@ Program product_program(Owner& owner, const KernelMatrixPlan& plan, const Produc
 }
 
 // Multiplies all qubits into the values that are bound, a part of the qubits a dispatch.
-void record_product(Stream& stream, const KernelMatrixPlan& plan, const Buffer<std::uint32_t>& planes,
-                    const BoundWords& k, bool symmetric, std::uint64_t elements,
-                    shared::KernelProductParameters parameters) {
+void record_product(Stream& stream, const KernelMatrixPlan& plan, const Words& planes, const BoundWords& k,
+                    bool symmetric, std::uint64_t elements, shared::KernelProductParameters parameters) {
     const std::uint64_t of_qubit = 2 * plan.stride * plan.real_bytes() / 4;
     parameters.out_base = k.before;
     for (std::uint32_t first = 0; first < plan.shape.qubits; first += plan.part_qubits) {
@@ -72,20 +71,19 @@ void record_product(Stream& stream, const KernelMatrixPlan& plan, const Buffer<s
             parameters.shrink_high = high;
         }
         stream.dispatch(product_program(std::as_const(stream), plan, {symmetric, k.before, first != 0}),
-                        {planes.view(first * of_qubit, parameters.qubits * of_qubit), k.words}, elements,
+                        {part_of(planes, first * of_qubit, parameters.qubits * of_qubit), k.words}, elements,
                         parameters);
     }
 }
 
 // The planes in page-locked memory, from where the engine hands them to every job. The device makes them.
-HostBuffer<std::uint32_t> planes_in_host_memory(Backend& backend, const KernelMatrixPlan& plan,
-                                                const ConstHostArray& x, const ConstHostArray* y,
-                                                double scale) {
-    Stream stream(backend, {.name = "kernel matrix"});
-    const Buffer<std::uint32_t> planes = angle_planes(stream, plan, x, y, scale);
-    HostBuffer<std::uint32_t> out(backend, planes.size(), "kernel planes");
-    stream.copy<std::uint32_t>(planes.view(), out.view());
-    stream.wait();
+const HostBuffer<std::uint32_t>& planes_in_host_memory(Backend& backend, HostScratch& scratch,
+                                                       const KernelMatrixPlan& plan, const ConstHostArray& x,
+                                                       const ConstHostArray* y, double scale) {
+    const Words planes = angle_planes(scratch.stream, scratch.memory, plan, x, y, scale);
+    const HostBuffer<std::uint32_t>& out = scratch.memory.host_words(backend, planes.size(), "kernel planes");
+    scratch.stream.copy<std::uint32_t>(planes, out.view());
+    scratch.stream.wait();
     return out;
 }
 
@@ -114,17 +112,18 @@ std::uint64_t pairs_done(const KernelMatrixPlan& plan, std::uint64_t part, std::
                                       static_cast<double>(parts));
 }
 
-void product_by_panels(Backend& backend, const KernelMatrixPlan& plan, const ConstHostArray& x,
+void product_by_panels(HostScratch& scratch, const KernelMatrixPlan& plan, const ConstHostArray& x,
                        const ConstHostArray* y, const HostArray& k, double scale,
                        const KernelMatrixOptions& options, core::ProgressMeter& meter) {
-    Stream stream(backend, {.name = "kernel matrix"});
-    const Buffer<std::uint32_t> planes = angle_planes(stream, plan, x, y, scale);
+    Stream& stream = scratch.stream;
+    const Words planes = angle_planes(stream, scratch.memory, plan, x, y, scale);
     const std::uint64_t columns = plan.shape.columns(), row_words = columns * plan.real_bytes() / 4;
-    const Buffer<std::uint32_t> panel(backend, plan.job_rows * row_words, "kernel panel");
+    const Words panel =
+        scratch.memory.words(std::min(plan.job_rows, plan.shape.samples) * row_words, "kernel panel");
     shared::KernelProductParameters parameters = product_parameters(plan, options);
     for (std::uint64_t row = 0; row < plan.shape.samples; row += plan.job_rows) {
         const std::uint64_t rows = std::min(plan.job_rows, plan.shape.samples - row);
-        const Words words = panel.view(0, rows * row_words);
+        const Words words = part_of(panel, 0, rows * row_words);
         parameters.row_base = word(row);
         record_product(stream, plan, planes, {words, 0}, false, rows * columns, parameters);
         stream.download<std::uint32_t>(
@@ -138,7 +137,8 @@ void product_by_panels(Backend& backend, const KernelMatrixPlan& plan, const Con
 void product_resident(Stream& stream, const KernelMatrixPlan& plan, const ConstDeviceArray& x,
                       const ConstDeviceArray* y, const DeviceArray& k, double scale,
                       const KernelMatrixOptions& options) {
-    const Buffer<std::uint32_t> planes = angle_planes(stream, plan, x, y, scale);
+    KernelMemory memory(stream);
+    const Words planes = angle_planes(stream, memory, plan, x, y, scale);
     const std::uint64_t columns = plan.shape.columns();
     const DeviceLimits& limits = stream.device().limits;
     shared::KernelProductParameters parameters = product_parameters(plan, options);
@@ -156,13 +156,13 @@ void product_resident(Stream& stream, const KernelMatrixPlan& plan, const ConstD
     }
 }
 
-void product_streamed(Backend& backend, const KernelMatrixPlan& plan, const ConstHostArray& x,
-                      const ConstHostArray* y, const HostArray& k, double scale,
+void product_streamed(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan,
+                      const ConstHostArray& x, const ConstHostArray* y, const HostArray& k, double scale,
                       const KernelMatrixOptions& options, const BatchOptions& batch) {
     core::ProgressMeter meter("kernel_matrix", batch, plan.shape.pairs());
     meter.check();
-    if (plan.by_panels) return product_by_panels(backend, plan, x, y, k, scale, options, meter);
-    const HostBuffer<std::uint32_t> planes = planes_in_host_memory(backend, plan, x, y, scale);
+    if (plan.by_panels) return product_by_panels(scratch, plan, x, y, k, scale, options, meter);
+    const HostBuffer<std::uint32_t>& planes = planes_in_host_memory(backend, scratch, plan, x, y, scale);
     const std::vector<Job> jobs = row_jobs(plan, planes, k, options);
     BatchOptions of_jobs;
     of_jobs.chunk_elements = std::min<std::uint64_t>(plan.job_rows * plan.shape.columns(), 0xffffffffu);

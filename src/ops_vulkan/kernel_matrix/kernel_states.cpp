@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "shaders/kernel.spv.hpp"
 
@@ -21,9 +22,9 @@ std::uint64_t words_of_states(const KernelMatrixPlan& plan, std::uint64_t rows) 
     return rows * plan.states.state_bytes / 4;
 }
 
-std::optional<Buffer<std::uint32_t>> room(const Stream& stream, std::uint64_t bytes, const char* name) {
+std::optional<Words> room(KernelMemory& memory, std::uint64_t bytes, const char* name) {
     if (bytes == 0) return std::nullopt;
-    return Buffer<std::uint32_t>(stream, bytes / 4, name);
+    return memory.words(bytes / 4, name);
 }
 
 std::uint32_t most_workgroups(const Stream& stream) {
@@ -70,7 +71,7 @@ Program states_program(const Stream& stream, const KernelMatrixPlan& plan, const
 }
 
 // Rows [0, rows) of features to columns [column, column + rows) of the planes.
-void record_angles(Stream& stream, const KernelMatrixPlan& plan, const ConstDeviceArray& x,
+void record_angles(Stream& stream, KernelMemory&, const KernelMatrixPlan& plan, const ConstDeviceArray& x,
                    std::uint64_t rows, double scale, const Words& planes, std::uint64_t column) {
     const DeviceLimits& limits = stream.device().limits;
     const Program program = angles_program(stream, plan.real64);
@@ -87,29 +88,30 @@ void record_angles(Stream& stream, const KernelMatrixPlan& plan, const ConstDevi
     }
 }
 
-void record_angles(Stream& stream, const KernelMatrixPlan& plan, const ConstHostArray& x, std::uint64_t rows,
-                   double scale, const Words& planes, std::uint64_t column) {
+void record_angles(Stream& stream, KernelMemory& memory, const KernelMatrixPlan& plan,
+                   const ConstHostArray& x, std::uint64_t rows, double scale, const Words& planes,
+                   std::uint64_t column) {
     const std::uint64_t count = rows * plan.shape.qubits, words = count * x.type.bytes() / 4;
-    const Buffer<std::uint32_t> features(stream, words, "kernel features");
-    stream.upload(std::span(static_cast<const std::uint32_t*>(x.data), words), features.view());
-    const auto object = detail::Access::object(features.view());
+    const Words features = memory.words(words, "kernel features");
+    stream.upload(std::span(static_cast<const std::uint32_t*>(x.data), words), features);
+    const auto object = detail::Access::object(features);
     if (x.type == kFloat32)
-        record_angles(stream, plan,
+        record_angles(stream, memory, plan,
                       detail::Access::make<BufferView<const float>>(object, std::size_t{0}, count), rows,
                       scale, planes, column);
     else
-        record_angles(stream, plan,
+        record_angles(stream, memory, plan,
                       detail::Access::make<BufferView<const double>>(object, std::size_t{0}, count), rows,
                       scale, planes, column);
 }
 
 template <class Array>
-Buffer<std::uint32_t> planes_of(Stream& stream, const KernelMatrixPlan& plan, const Array& x, const Array* y,
-                                double scale) {
-    Buffer<std::uint32_t> planes(stream, plan.planes_values() * plan.real_bytes() / 4, "kernel planes");
-    record_angles(stream, plan, x, plan.shape.samples, scale, planes.view(), 0);
+Words planes_of(Stream& stream, KernelMemory& memory, const KernelMatrixPlan& plan, const Array& x,
+                const Array* y, double scale) {
+    const Words planes = memory.words(plan.planes_values() * plan.real_bytes() / 4, "kernel planes");
+    record_angles(stream, memory, plan, x, plan.shape.samples, scale, planes, 0);
     if (y != nullptr)
-        record_angles(stream, plan, *y, plan.shape.others, scale, planes.view(), plan.others_at);
+        record_angles(stream, memory, plan, *y, plan.shape.others, scale, planes, plan.others_at);
     return planes;
 }
 
@@ -129,19 +131,20 @@ BoundWords bind_elements(const DeviceLimits& limits, const ConstDeviceArray& arr
                       array.type().bytes());
 }
 
-Buffer<std::uint32_t> angle_planes(Stream& stream, const KernelMatrixPlan& plan, const ConstDeviceArray& x,
-                                   const ConstDeviceArray* y, double scale) {
-    return planes_of(stream, plan, x, y, scale);
+Words angle_planes(Stream& stream, KernelMemory& memory, const KernelMatrixPlan& plan,
+                   const ConstDeviceArray& x, const ConstDeviceArray* y, double scale) {
+    return planes_of(stream, memory, plan, x, y, scale);
 }
-Buffer<std::uint32_t> angle_planes(Stream& stream, const KernelMatrixPlan& plan, const ConstHostArray& x,
-                                   const ConstHostArray* y, double scale) {
-    return planes_of(stream, plan, x, y, scale);
+Words angle_planes(Stream& stream, KernelMemory& memory, const KernelMatrixPlan& plan,
+                   const ConstHostArray& x, const ConstHostArray* y, double scale) {
+    return planes_of(stream, memory, plan, x, y, scale);
 }
 
-Normalizer::Normalizer(const Stream& stream, const KernelMatrixPlan& plan, const KernelMatrixOptions& options)
+Normalizer::Normalizer(KernelMemory& memory, const KernelMatrixPlan& plan, const KernelMatrixOptions& options)
     : plan_(plan),
       options_(options),
-      factors_(stream, (plan.shape.samples + plan.shape.others) * plan.real_bytes() / 4, "kernel factors") {}
+      factors_(
+          memory.words((plan.shape.samples + plan.shape.others) * plan.real_bytes() / 4, "kernel factors")) {}
 
 void Normalizer::take(Stream& stream, const Words& states, const StateRows& rows) {
     const std::uint64_t unit = plan_.states.state_bytes >> plan_.shape.qubits;
@@ -188,8 +191,7 @@ void Normalizer::scale(Stream& stream, const GramRange& range, std::uint64_t ori
                                             (some.rows - 1) * leading + some.columns, unit);
         shared::KernelScaleParameters parameters = scale_parameters(plan_, options_, some, leading);
         parameters.before = bound.before;
-        stream.dispatch(program, {ConstWords(factors_.view()), bound.words}, some.rows * some.columns,
-                        parameters);
+        stream.dispatch(program, {ConstWords(factors_), bound.words}, some.rows * some.columns, parameters);
     }
 }
 
@@ -200,18 +202,19 @@ void RowMajorStates::pack(Stream& stream, const StateRows& rows, const PackTarge
     target.product.pack(stream, words, rows.count, target.planes, target.first);
 }
 
-CircuitStates::CircuitStates(Stream& stream, const KernelMatrixPlan& plan, const KernelMatrixCircuit& circuit,
-                             Buffer<std::uint32_t> planes)
+CircuitStates::CircuitStates(Stream& stream, KernelMemory& memory, const KernelMatrixPlan& plan,
+                             const KernelMatrixCircuit& circuit, Words planes)
     : plan_(plan),
       planes_(std::move(planes)),
       rz_(circuit.map == FeatureMap::ryrz),
-      weights_(stream, 2 * plan.layers * std::uint64_t{plan.shape.qubits} * plan.real_bytes() / 4,
-               "kernel weights") {
-    stream.upload(weight_words(plan, circuit), weights_);
+      weights_(memory.words(2 * plan.layers * std::uint64_t{plan.shape.qubits} * plan.real_bytes() / 4,
+                            "kernel weights")) {
+    const std::vector<std::uint32_t> words = weight_words(plan, circuit);
+    stream.upload(std::span<const std::uint32_t>(words), weights_);
     const std::uint64_t each = built_bytes(plan) / (plan.states.two_buffers ? 2 : 1);
-    states_ = room(stream, each, "kernel states");
-    if (plan.states.two_buffers) other_ = room(stream, each, "kernel states");
-    squares_ = room(stream, plan.states.chunk_rows * plan.states.squares * plan.real_bytes(), "kernel norms");
+    states_ = room(memory, each, "kernel states");
+    if (plan.states.two_buffers) other_ = room(memory, each, "kernel states");
+    squares_ = room(memory, plan.states.chunk_rows * plan.states.squares * plan.real_bytes(), "kernel norms");
 }
 
 void CircuitStates::pack(Stream& stream, const StateRows& rows, const PackTarget& target,
@@ -225,8 +228,8 @@ void CircuitStates::pack(Stream& stream, const StateRows& rows, const PackTarget
     if (normalizer != nullptr) normalizer->take_squares(stream, *squares_, rows);
 }
 
-Words CircuitStates::held(const std::optional<Buffer<std::uint32_t>>& states, std::uint64_t rows) const {
-    return states ? states->view(0, words_of_states(plan_, rows)) : weights_.view();
+Words CircuitStates::held(const std::optional<Words>& states, std::uint64_t rows) const {
+    return states ? part_of(*states, 0, words_of_states(plan_, rows)) : weights_;
 }
 
 Words CircuitStates::build(Stream& stream, const StateRows& rows, const Words* packed) {
@@ -242,10 +245,9 @@ Words CircuitStates::build(Stream& stream, const StateRows& rows, const Words* p
                                         << (std::max(plan_.shape.qubits, 4u) - pass.window);
             // The first pass of the first layer makes the product state in front of it.
             const Program program = states_program(stream, plan_, pass, layer == 1 && pass.ring, packs);
-            const ConstWords angles(planes_.view()), weights(weights_.view()), source(pass.ring ? from : to);
+            const ConstWords angles(planes_), weights(weights_), source(pass.ring ? from : to);
             if (packs)
-                stream.dispatch(program,
-                                {angles, weights, source, *packed, squares_ ? squares_->view() : *packed},
+                stream.dispatch(program, {angles, weights, source, *packed, squares_ ? *squares_ : *packed},
                                 count, parameters);
             else
                 stream.dispatch(program, {angles, weights, source, to}, count, parameters);
@@ -261,17 +263,17 @@ Words ResidentStates::states(Stream&, const StateRows& rows) {
     return words_of(detail::Access::object(states), first, words_of_states(plan_, rows.count));
 }
 
-HostStates::HostStates(Stream& stream, const KernelMatrixPlan& plan, const ConstHostArray& x,
+HostStates::HostStates(KernelMemory& memory, const KernelMatrixPlan& plan, const ConstHostArray& x,
                        const ConstHostArray* y)
     : plan_(plan),
       x_(x),
       y_(y),
-      states_(stream, words_of_states(plan, plan.states.chunk_rows), "kernel states") {}
+      states_(memory.words(words_of_states(plan, plan.states.chunk_rows), "kernel states")) {}
 
 Words HostStates::states(Stream& stream, const StateRows& rows) {
     const ConstHostArray& states = rows.of_y ? *y_ : x_;
     const auto* words = static_cast<const std::uint32_t*>(states.data) + words_of_states(plan_, rows.row);
-    const Words target = states_.view(0, words_of_states(plan_, rows.count));
+    const Words target = part_of(states_, 0, words_of_states(plan_, rows.count));
     stream.upload(std::span<const std::uint32_t>(words, target.size()), target);
     return target;
 }

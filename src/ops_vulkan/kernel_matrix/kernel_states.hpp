@@ -8,11 +8,9 @@
 
 #include "ops/kernel_matrix/kernel_plan.hpp"
 #include "ops_vulkan/gram/gram.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_memory.hpp"
 
 namespace weft::kernels {
-
-using Words = BufferView<std::uint32_t>;
-using ConstWords = BufferView<const std::uint32_t>;
 
 /// A range that is bound where a binding may start on this device, and its elements before the first one
 /// meant.
@@ -29,16 +27,16 @@ BoundWords bind_elements(const DeviceLimits& limits, const ConstDeviceArray& arr
 
 /// Planes [qubit][cosine, sine][stride] of float or double: the angles of X, and of Y from plan.others_at on.
 /// `y` may be null. Features come from the device's memory or from the host's.
-Buffer<std::uint32_t> angle_planes(Stream& stream, const KernelMatrixPlan& plan, const ConstDeviceArray& x,
-                                   const ConstDeviceArray* y, double scale);
-Buffer<std::uint32_t> angle_planes(Stream& stream, const KernelMatrixPlan& plan, const ConstHostArray& x,
-                                   const ConstHostArray* y, double scale);
+Words angle_planes(Stream& stream, KernelMemory& memory, const KernelMatrixPlan& plan,
+                   const ConstDeviceArray& x, const ConstDeviceArray* y, double scale);
+Words angle_planes(Stream& stream, KernelMemory& memory, const KernelMatrixPlan& plan,
+                   const ConstHostArray& x, const ConstHostArray* y, double scale);
 
 /// Factors of all states that divide K by their norms: as KernelMatrixOptions::normalize asks, or only to
 /// take out what rounding did to states that were built.
 class Normalizer {
   public:
-    Normalizer(const Stream& stream, const KernelMatrixPlan& plan, const KernelMatrixOptions& options);
+    Normalizer(KernelMemory& memory, const KernelMatrixPlan& plan, const KernelMatrixOptions& options);
     /// Factors of some rows: from row-major states, or from StatePlan::squares sums of squares of each.
     void take(Stream& stream, const Words& states, const StateRows& rows);
     void take_squares(Stream& stream, const Words& squares, const StateRows& rows);
@@ -51,13 +49,13 @@ class Normalizer {
     bool scales() const noexcept { return options_.normalize; }
     /// The factors from that of the state `row` of X or Y on.
     GramFactors factors(bool of_y, std::uint64_t row) const {
-        return {factors_.view(), (of_y ? plan_.others_at : 0) + row};
+        return {factors_, (of_y ? plan_.others_at : 0) + row};
     }
 
   private:
     const KernelMatrixPlan& plan_;
     const KernelMatrixOptions options_;
-    Buffer<std::uint32_t> factors_;
+    Words factors_;
 };
 
 /// Where packed states go: to row `first` of `planes` and the rows behind it.
@@ -91,8 +89,8 @@ class RowMajorStates : public StateSource {
 class CircuitStates : public RowMajorStates {
   public:
     /// `planes`: as angle_planes makes them.
-    CircuitStates(Stream& stream, const KernelMatrixPlan& plan, const KernelMatrixCircuit& circuit,
-                  Buffer<std::uint32_t> planes);
+    CircuitStates(Stream& stream, KernelMemory& memory, const KernelMatrixPlan& plan,
+                  const KernelMatrixCircuit& circuit, Words planes);
     void pack(Stream& stream, const StateRows& rows, const PackTarget& target,
               Normalizer* normalizer) override;
 
@@ -101,13 +99,13 @@ class CircuitStates : public RowMajorStates {
     /// Records all layers and returns where the states lie. If `packed` is given, the last pass writes there.
     Words build(Stream& stream, const StateRows& rows, const Words* packed);
     /// What is bound for these rows. If no states are kept, it is words that no shader reads.
-    Words held(const std::optional<Buffer<std::uint32_t>>& states, std::uint64_t rows) const;
+    Words held(const std::optional<Words>& states, std::uint64_t rows) const;
 
     const KernelMatrixPlan& plan_;
-    Buffer<std::uint32_t> planes_;
+    Words planes_;
     bool rz_;
-    Buffer<std::uint32_t> weights_;
-    std::optional<Buffer<std::uint32_t>> states_, other_, squares_;
+    Words weights_;
+    std::optional<Words> states_, other_, squares_;
 };
 
 /// States that lie in the device's memory.
@@ -126,7 +124,7 @@ class ResidentStates : public RowMajorStates {
 /// States in host memory.
 class HostStates : public RowMajorStates {
   public:
-    HostStates(Stream& stream, const KernelMatrixPlan& plan, const ConstHostArray& x,
+    HostStates(KernelMemory& memory, const KernelMatrixPlan& plan, const ConstHostArray& x,
                const ConstHostArray* y);
 
   private:
@@ -134,7 +132,7 @@ class HostStates : public RowMajorStates {
     const KernelMatrixPlan& plan_;
     const ConstHostArray& x_;
     const ConstHostArray* y_;
-    Buffer<std::uint32_t> states_;
+    Words states_;
 };
 
 }  // namespace weft::kernels

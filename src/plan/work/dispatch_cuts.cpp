@@ -64,16 +64,16 @@ std::uint64_t elements_within(std::uint64_t elements, double work_of_each, const
 }
 
 bool worth_measuring(double work, const DispatchPace& pace) {
-    return pace.sample <= 0 || work > kGrowth * pace.sample;
+    constexpr std::uint32_t kSamples = 3;
+    return pace.samples < kSamples || work > kGrowth * pace.sample;
 }
 
-bool is_representative(double work, const DispatchPace& pace) {
-    return work * kGrowth >= pace.sample;
-}
-
-DispatchPace measured_pace(double work, double seconds) {
+DispatchPace measured_pace(const DispatchPace& pace, double work, double seconds) {
     // Of a short part at most half is overhead, so that a part that the overhead hides does not look free.
-    return {std::max({seconds - kOverheadSeconds, seconds / 2, 1e-9}) / std::max(work, 1.0), work};
+    const double found = std::max({seconds - kOverheadSeconds, seconds / 2, 1e-9}) / std::max(work, 1.0);
+    if (pace.samples == 0 || work > kGrowth * pace.sample) return {found, work, 1};
+    if (work * kGrowth < pace.sample && found >= pace.seconds) return pace;
+    return {std::min(found, pace.seconds), std::max(work, pace.sample), pace.samples + 1};
 }
 
 bool is_long_wait(double seconds, const DispatchBudget& budget) {
@@ -83,12 +83,12 @@ bool is_long_wait(double seconds, const DispatchBudget& budget) {
 
 DispatchPace slower_pace(const DispatchPace& pace, double work, double seconds) {
     const double found = seconds / std::max(work, 1.0);
-    return found > pace.seconds ? DispatchPace{found, 0} : pace;
+    return found > pace.seconds ? DispatchPace{found, 0, 0} : pace;
 }
 
 DispatchPace faster_pace(const DispatchPace& pace, double work, double seconds) {
     if (pace.seconds <= 0 || pace.sample > 0 || work <= 0) return pace;
-    return {std::min(pace.seconds, std::max(seconds, 1e-9) / work), 0};
+    return {std::min(pace.seconds, std::max(seconds, 1e-9) / work), 0, 0};
 }
 
 WorkgroupPart part_at(const WorkgroupGrid& grid, std::uint64_t first, std::uint64_t most) {

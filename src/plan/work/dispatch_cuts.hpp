@@ -25,6 +25,7 @@ DispatchBudget dispatch_budget(const DeviceSnapshot& device, std::uint32_t dispa
 struct DispatchPace {
     double seconds = 0;  // for each unit of work; 0: nothing is known
     double sample = 0;   // the work that it was measured on; 0: it was not measured, only found to be slow
+    std::uint32_t samples = 0;
     bool operator==(const DispatchPace&) const = default;
 };
 
@@ -43,13 +44,12 @@ std::uint64_t workgroups_within(std::uint64_t left, double work_of_each, const D
 std::uint64_t elements_within(std::uint64_t elements, double work_of_each, const DispatchPace& pace,
                               const DispatchBudget& budget);
 
-/// Whether a part of this much work says more than what is known: nothing was measured, or only a far smaller
-/// part, whose workgroups may not have filled the device.
+/// Whether a part of this much work is to be measured: fewer than three were, because a driver may compile
+/// the shader on its first use, or only far smaller parts, whose workgroups may not have filled the device.
 bool worth_measuring(double work, const DispatchPace& pace);
-/// Whether work that was timed is not much smaller than what is known of.
-bool is_representative(double work, const DispatchPace& pace);
-/// The pace after a part was measured. `seconds` includes its submission and the wait for it.
-DispatchPace measured_pace(double work, double seconds);
+/// The pace after work took `seconds`, its submission and the wait for it included. Of samples of about the
+/// same size the fastest counts, and small samples can only show that a program is faster.
+DispatchPace measured_pace(const DispatchPace& pace, double work, double seconds);
 /// Whether a wait says that what was waited for took longer than the budget. A busy host wakes late, so a
 /// wait must be far longer.
 bool is_long_wait(double seconds, const DispatchBudget& budget);

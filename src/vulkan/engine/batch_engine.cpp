@@ -212,13 +212,11 @@ void BatchEngine::learn(const Slot& slot, std::optional<double> kernel_s, Steady
     const double amount = slot.work.amount;
     constexpr double kWaits = 20e-6;  // less is the time of a call
     const bool begin_known = waited_for_last_ || slot.launched >= last_done_;
-    const bool slow =
-        pace.seconds > 0 ? is_representative(amount, pace) : kernel_s.value_or(0) > context_.budget.seconds;
-    if (kernel_s && slow)
-        cuts.set_pace(measured_pace(amount, *kernel_s));
+    if (kernel_s && (pace.seconds > 0 || *kernel_s > context_.budget.seconds))
+        cuts.set_pace(measured_pace(pace, amount, *kernel_s));
     else if (!kernel_s && is_long_wait(waited, context_.budget))
         cuts.set_pace(slower_pace(pace, amount, waited));
-    else if (waited > kWaits && begin_known)
+    else if (begin_known)
         cuts.set_pace(faster_pace(pace, amount, seconds_between(std::max(slot.launched, last_done_), done)));
     waited_for_last_ = waited > kWaits;
     last_done_ = done;

@@ -88,7 +88,7 @@ void StreamState::dispatch_parts(const DispatchWork& whole, const CutPipeline& c
         submit_list();
         if (!measures) continue;
         context_.timelines.wait(done_);
-        cuts.set_pace(measured_pace(work, seconds_since(begin)));
+        cuts.set_pace(measured_pace(pace, work, seconds_since(begin)));
     }
 }
 

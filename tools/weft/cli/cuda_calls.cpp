@@ -6,6 +6,8 @@
 
 #include <weft/cuda/device.hpp>
 #include <weft/cuda/host.hpp>
+
+#include "cli/cuda_settings.hpp"
 #define ON_EITHER(call, ...) \
     return backend_ ? weft::call(*backend_ __VA_OPT__(, ) __VA_ARGS__) : weft::cuda::call(__VA_ARGS__)
 #else
@@ -32,8 +34,10 @@ cuda::DeviceInfo find_cuda(const std::string& setting) {
     }
 }
 
-DeviceInfo open_cuda(const std::string& setting) {
-    const cuda::DeviceInfo found = find_cuda(setting);
+DeviceInfo open_cuda(const Config& config) {
+    const CudaSettings settings = cuda_settings(config);
+    cuda::set_host_settings({settings.chunk_elements, settings.ring_slots, settings.copy_threads});
+    const cuda::DeviceInfo found = find_cuda(config.device);
     if (const cudaError_t result = cudaSetDevice(found.ordinal); result != cudaSuccess)
         throw Failure(Exit::device, "--backend cuda: " + found.name + ": " + cudaGetErrorString(result));
     int version = 0;
@@ -58,7 +62,7 @@ bool has_cuda() noexcept {
 
 namespace {
 
-DeviceInfo open_cuda(const std::string&) {
+DeviceInfo open_cuda(const Config&) {
     throw Failure(Exit::usage, "--backend: not available in this build (got cuda, need vulkan)");
 }
 
@@ -68,7 +72,7 @@ DeviceInfo open_cuda(const std::string&) {
 
 Target::Target(const DeviceOptions& options, const Config& config) {
     if (options.backend == "cuda")
-        cuda_ = open_cuda(config.device);
+        cuda_ = open_cuda(config);
     else
         backend_.emplace(open_backend(config));
 }

@@ -19,8 +19,8 @@ bool has_cuda() noexcept;
 /// What a command runs on: a Backend, or with --backend cuda a CUDA device, which becomes the current one.
 class Target {
   public:
-    /// Errors: Failure with Exit::device - there is no device, or --device matches none; weft::Error
-    /// otherwise.
+    /// Errors: Failure with Exit::device - there is no device, or --device matches none; Failure with
+    /// Exit::usage - a setting that CUDA cannot obey; weft::Error otherwise.
     Target(const DeviceOptions& options, const Config& config);
 
     const DeviceInfo& device() const { return backend_ ? backend_->device() : cuda_; }

@@ -88,7 +88,8 @@ int main(int argc, char** argv) try {
     app.footer(
         "Example: weft info\n"
         "Exit status: 2 usage, a bad value or input; 3 no usable device; 4 the device failed or an output\n"
-        "cannot be written. Variables WEFT_* and GPU_* apply.");
+        "cannot be written. Variables WEFT_* and GPU_* apply; --backend cuda refuses those that\n"
+        "it cannot obey.");
     weft::tool::add_info(app);
     weft::tool::add_field(app);
     weft::tool::add_encode(app);

@@ -114,15 +114,26 @@ TEST_CASE("software devices stay within the limit on loop iterations: qubits in 
     KernelMatrixDevice device = device_with(8 * kGiB);
     const CircuitFacts ry{FeatureMap::ry, 0, false};
     CHECK(plan_kernel(device, {8, 0, 300000}, ry, kFloat32, {}).part_qubits == 300000);
-    CHECK(!plan_kernel(device, {8, 0, 300000}, ry, kFloat32, {}).by_panels);
+    CHECK(!plan_kernel(device, {600, 0, 300000}, ry, kFloat32, {}).by_panels);
     device.gram.software = true;
     for (const ElementType type : {kFloat32, kFloat64}) {
         const KernelMatrixPlan plan = plan_kernel(device, {8, 0, 300000}, ry, type, {});
         // kernel_product.comp has 11 iterations for 4 qubits.
         CHECK(plan.part_qubits * 11 / 4 < 65535);
         CHECK(plan.by_panels);
-        CHECK(!plan_kernel(device, {8, 0, 200}, ry, type, {}).by_panels);
+        CHECK(!plan_kernel(device, {600, 0, 200}, ry, type, {}).by_panels);
         CHECK(plan_kernel(device, {8, 0, 200}, ry, type, {}).part_qubits == 200);
+    }
+}
+
+TEST_CASE("a K in host memory of up to 1 MiB is one panel, on any device") {
+    KernelMatrixDevice device = device_with(8 * kGiB);
+    const CircuitFacts ryrz{FeatureMap::ryrz, 0, false};
+    for (const bool software : {false, true}) {
+        device.gram.software = software;
+        CHECK(plan_kernel(device, {512, 0, 8}, ryrz, kFloat32, {}).by_panels);
+        CHECK(!plan_kernel(device, {513, 0, 8}, ryrz, kFloat32, {}).by_panels);
+        CHECK(plan_kernel(device, {3, 40000, 8}, ryrz, kFloat64, {}).by_panels);
     }
 }
 
