@@ -23,7 +23,7 @@ std::string timeline_name(const char* whose, std::size_t role) {
 void log_submission(const Log& log, QueueRole role, std::uint64_t value, std::size_t commands,
                     SemaphorePoint wait) noexcept {
     if (!log.enabled(LogLevel::debug)) return;
-    char after[48] = "";
+    char after[64] = "";
     if (wait.value != 0)
         std::snprintf(after, sizeof after, ", after value %llu of another timeline",
                       static_cast<unsigned long long>(wait.value));
