@@ -12,15 +12,11 @@
 
 using namespace weft::core;
 
+using weft_fuzz::require;
+
 namespace {
 
 const CacheIdentity kIdentity{0x10005, 0, 1, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
-
-void require(bool good, const char* what) {
-    if (good) return;
-    std::fprintf(stderr, "broken promise: %s\n", what);
-    std::abort();
-}
 
 void judge(std::span<const std::byte> file) {
     const DecodedCache decoded = decode_cache(kIdentity, file);

@@ -13,13 +13,9 @@
 
 using namespace weft;
 
-namespace {
+using weft_fuzz::require;
 
-void require(bool good, const char* what) {
-    if (good) return;
-    std::fprintf(stderr, "broken promise: %s\n", what);
-    std::abort();
-}
+namespace {
 
 void check_promises(const core::Reflection& r) {
     for (std::size_t i = 1; i < r.bindings.size(); ++i)

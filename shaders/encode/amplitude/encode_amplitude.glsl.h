@@ -10,7 +10,7 @@ uint row_begin;
 WEFT_GPU Raw value_at(uint i) {
     return values[row_begin + i];
 }
-#include "encode_norm.glsl.h"
+#include "encode_norm_team.glsl.h"
 #include "encode_pairs.glsl.h"
 
 WEFT_GROUP_ONE(bool, some_need_care);

@@ -11,7 +11,7 @@ uint row_begin, block_begin;
 WEFT_GPU Raw value_at(uint i) {
     return values[row_begin + block_begin + i];
 }
-#include "encode_norm.glsl.h"
+#include "encode_norm_team.glsl.h"
 #include "encode_norm_record.glsl.h"
 #include "encode_pairs.glsl.h"
 

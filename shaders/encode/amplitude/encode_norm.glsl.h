@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Norms that neither overflow nor underflow nor lose digits. Squares are summed with compensation. If the sum
 // leaves the range in which this is exact enough, the careful way scales the values by a power of two first.
-// Needs encode_interface.glsl.h and `Raw value_at(uint i)` from the shader. kTeam, a power of two, is the
-// number of invocations that share a row; by default it is the workgroup. A sum of squares of values scaled
-// by 2^-exponent; `fault` as in encode_parameters.h.
+// Needs encode_interface.glsl.h and `Raw value_at(uint i)` from the shader.
+
+// A sum of squares of values scaled by 2^-exponent; `fault` as in encode_parameters.h.
 struct Norm {
     Real sum, rest;  // the value is sum + rest
     int exponent;    // kPlain: the values are not scaled
     uint fault, position;
 };
 WEFT_CONST int kPlain = -100000;
-
-#if !defined(kTeam)
-#define kTeam WEFT_GROUP_SIZE
-#endif
-WEFT_GROUP(Real, norm_sum, WEFT_GROUP_SIZE);
-WEFT_GROUP(Real, norm_rest, WEFT_GROUP_SIZE);
-WEFT_GROUP(uint, norm_word, WEFT_GROUP_SIZE);
 
 // Adds a number to a sum in two parts without error (two-sum).
 WEFT_GPU void add_to(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest, Real more) {
@@ -127,59 +120,6 @@ WEFT_GPU Real value_of(Raw raw, int exponent) {
     return exponent == kPlain ? plain(raw) : scaled(raw, exponent);
 }
 
-WEFT_GPU uint team_member() {
-    return gl_LocalInvocationIndex & (kTeam - 1u);
-}
-
-// Adds up the sums of a team's first `parts` invocations, a power of two. The result is in norm_sum and
-// norm_rest of the team's first invocation, which may read it immediately; the others need a barrier before.
-WEFT_GPU void gather_parts(Real sum, Real rest, uint parts) {
-    const uint lane = gl_LocalInvocationIndex, member = team_member();
-    norm_sum[lane] = sum;
-    norm_rest[lane] = rest;
-    while (parts > 1u) {
-        const uint ways = parts >= 4u ? 4u : 2u;
-        parts /= ways;
-        barrier();
-        if (member < parts) {
-            Real total = norm_sum[lane], left = norm_rest[lane];
-            for (uint k = 1u; k < ways; ++k) {
-                left += norm_rest[lane + k * parts];
-                add_to(total, left, norm_sum[lane + k * parts]);
-            }
-            norm_sum[lane] = total;
-            norm_rest[lane] = left;
-        }
-    }
-}
-
-WEFT_GPU void gather_sums(Real sum, Real rest) {
-    gather_parts(sum, rest, kTeam);
-}
-
-// Adds up the sums of all invocations of a team; all of them get the result.
-WEFT_GPU void reduce_sum(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest) {
-    gather_sums(sum, rest);
-    barrier();
-    const uint first_of_team = gl_LocalInvocationIndex - team_member();
-    sum = norm_sum[first_of_team];
-    rest = norm_rest[first_of_team];
-    barrier();
-}
-
-WEFT_GPU uint reduce_max(uint word) {
-    const uint lane = gl_LocalInvocationIndex, member = team_member();
-    norm_word[lane] = word;
-    for (uint half_size = kTeam / 2; half_size > 0; half_size /= 2) {
-        barrier();
-        if (member < half_size) norm_word[lane] = max(norm_word[lane], norm_word[lane + half_size]);
-    }
-    barrier();
-    const uint result = norm_word[lane - member];
-    barrier();
-    return result;
-}
-
 // The exponent of the largest of the values; `high` and `low` are the largest words of their magnitudes.
 WEFT_GPU int exponent_of(uint high, uint low) {
 #if defined(WEFT_IN64)
@@ -190,41 +130,46 @@ WEFT_GPU int exponent_of(uint high, uint low) {
 #endif
 }
 
-// The careful way, for values value_at(0) to value_at(length - 1) whose plain sum is out of range.
-WEFT_GPU Norm norm_with_care(uint length) {
+// What the careful way finds in a first reading: the largest words of magnitudes, and the first bad value.
+struct Extremes {
+    uint high, low, first_bad;
+};
+WEFT_CONST uint kNoneBad = 0xffffffffu;
+
+WEFT_GPU Extremes no_extremes() {
+    Extremes found;
+    found.high = 0u;
+    found.low = 0u;
+    found.first_bad = kNoneBad;
+    return found;
+}
+
+WEFT_GPU void note_value(WEFT_INOUT(Extremes) found, Raw raw, uint i) {
+    if (fault_of(raw) != kEncodeGood) found.first_bad = min(found.first_bad, i);
+#if defined(WEFT_IN64)
+    found.high = max(found.high, raw.y & 0x7fffffffu);
+    found.low = max(found.low, raw.x);
+#else
+    found.high = max(found.high, raw & 0x7fffffffu);
+#endif
+}
+
+// The norm of a row with these extremes, before its squares are summed.
+WEFT_GPU Norm unsummed_norm(Extremes found) {
     Norm norm;
     norm.fault = kEncodeGood;
     norm.position = 0u;
     norm.exponent = kPlain;
     norm.sum = kZero;
     norm.rest = kZero;
-    uint high = 0u, low = 0u, first_bad = 0xffffffffu;
-    for (uint i = team_member(); i < length; i += kTeam) {
-        const Raw raw = value_at(i);
-        if (fault_of(raw) != kEncodeGood) first_bad = min(first_bad, i);
-#if defined(WEFT_IN64)
-        high = max(high, raw.y & 0x7fffffffu);
-        low = max(low, raw.x);
-#else
-        high = max(high, raw & 0x7fffffffu);
-#endif
-    }
-    first_bad = ~reduce_max(~first_bad);
-    high = reduce_max(high);
-    low = reduce_max(low);
-    if (first_bad != 0xffffffffu) {
-        norm.fault = fault_of(value_at(first_bad));
-        norm.position = first_bad;
-    } else if (high == 0u && low == 0u) {
+    if (found.first_bad != kNoneBad) {
+        norm.fault = fault_of(value_at(found.first_bad));
+        norm.position = found.first_bad;
+    } else if (found.high == 0u && found.low == 0u) {
         norm.fault = kEncodeZeroNorm;
     } else {
-        norm.exponent = exponent_of(high, low);
+        norm.exponent = exponent_of(found.high, found.low);
     }
-    // No early return: all teams of a workgroup must reach the same barriers, whatever their rows hold.
-    const uint summed = norm.fault == kEncodeGood ? length : 0u;
-    for (uint i = team_member(); i < summed; i += kTeam)
-        add_square(norm.sum, norm.rest, scaled(value_at(i), norm.exponent));
-    reduce_sum(norm.sum, norm.rest);
     return norm;
 }
 

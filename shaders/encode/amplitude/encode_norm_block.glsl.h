@@ -8,7 +8,7 @@ uint row_begin;
 WEFT_GPU Raw value_at(uint i) {
     return values[row_begin + i];
 }
-#include "encode_norm.glsl.h"
+#include "encode_norm_team.glsl.h"
 #include "encode_norm_record.glsl.h"
 
 WEFT_MAIN() {

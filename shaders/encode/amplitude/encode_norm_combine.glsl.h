@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins the norms of a row's blocks. Needs encode_norm.glsl.h and `Norm norm_at(uint block)` from the shader.
-// All invocations of a workgroup must call combine_norms, and all get the result.
+// Joins the norms of a row's blocks. Needs encode_norm_team.glsl.h and `Norm norm_at(uint block)` from the
+// shader. All invocations of a workgroup must call combine_norms, and all get the result.
 WEFT_CONST int kBias = 1 << 20;  // makes exponents, kPlain included, sort as unsigned numbers
 
 // value * 4^shift for shift <= 0.

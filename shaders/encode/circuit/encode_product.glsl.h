@@ -15,35 +15,13 @@ WEFT_GROUP(uint, bad_position, kMostFactors);  // by row
 WEFT_GROUP(uint, bad_fault, kMostFactors);
 WEFT_GROUP_ONE(uint, any_bad);
 
+#include "encode_factors.glsl.h"
+
 WEFT_GPU void make_factors(uint at, Raw raw) {
-    const SinCos a = sincos_of(raw);
     Complex zero, one;
-    if (kMethod == kEncodeAngle) {
-        zero = complex(a.cosine, kZero);
-        one = complex(a.sine, kZero);
-    } else if (kMethod == kEncodePhase) {
-        // 2^-n/2 is a factor of 1/2 in every second qubit, and of sqrt(1/2) in the last qubit of an odd
-        // number.
-        const uint k = at % p.qubits;
-        Real scale = (k & 1u) != 0u ? kHalf : kOne;
-#if defined(WEFT_REAL64)
-        if (k + 1u == p.qubits && (k & 1u) == 0u) scale = WEFT_F64(0x3fe6a09eu, 0x667f3bcdu);
-#else
-        if (k + 1u == p.qubits && (k & 1u) == 0u) scale = 0.70710678f;
-#endif
-        zero = complex(scale, kZero);
-        one = complex(scale * a.cosine, scale * a.sine);
-    } else {
-        zero = complex(kHalf + kHalf * a.cosine, kHalf * a.sine);
-        one = complex(kHalf - kHalf * a.cosine, -kHalf * a.sine);
-    }
+    factors_of(raw, at % p.qubits, zero, one);
     factors[2 * at] = zero;
     factors[2 * at + 1] = one;
-}
-
-WEFT_GPU Complex both(Complex a, Complex b) {
-    if (kMethod == kEncodeAngle) return complex(a.re * b.re, kZero);
-    return multiply(a, b);
 }
 
 WEFT_GPU Complex times(Complex product, uint row, uint qubit, uint bit) {

@@ -107,7 +107,8 @@ WEFT_FN Turns turns_of(uint high, uint low) {
     uint product[4] = {0u, 0u, 0u, 0u};  // modulo 2^128, which is one turn
     WEFT_UNROLL for (int i = 0; i < 2; ++i) {
         uint carry = 0u;
-        WEFT_UNROLL for (int k = i; k < 4; ++k) {
+        // Mesa unrolls an inner loop only if its bounds are constants.
+        WEFT_UNROLL for (int k = 0; k < 4; ++k) if (k >= i) {
             uint upper, lower;
             umulExtended(m[i], f.word[3 - (k - i)], upper, lower);
             lower += carry;

@@ -107,7 +107,7 @@ std::uint64_t scratch_bytes(const EncodePlan& plan) {
 std::uint64_t rows_per_job(const EncodePlan& plan) {
     constexpr std::uint64_t kJobBytes = 32 * kMiB;
     if (plan.whole_rows()) return std::min(plan.samples, std::uint64_t{0xffffffff});
-    const std::uint64_t workgroup = plan.rows_per_workgroup;
+    const std::uint64_t workgroup = std::max(1u, plan.rows_per_workgroup >> plan.block_bits());
     const std::uint64_t rows =
         std::max<std::uint64_t>(workgroup, kJobBytes / plan.row_bytes_out() / workgroup * workgroup);
     return std::min(plan.samples, rows);

@@ -10,9 +10,31 @@
 namespace weft::kernels {
 namespace {
 
+constexpr std::uint32_t kLaneSlabBits = 10;  // at most; the shaders' arrays have room for them
+
 std::uint32_t workgroup_limit(const DeviceInfo& device) {
     return std::bit_floor(
         std::max(1u, std::min(device.limits.max_workgroup_size[0], device.limits.max_workgroup_invocations)));
+}
+
+// Software devices load and store lane by lane, so an access costs more than arithmetic on the value. Every
+// invocation of a lane variant makes an element by itself, in accesses of 32 bytes, and shares nothing. Below
+// 16 amplitudes there are no such units.
+bool takes_lanes(const EncodePlan& plan, const DeviceInfo& device) {
+    constexpr std::uint32_t kLeastQubits = 4;
+    return device.type == DeviceType::cpu && device.shader_float64 && plan.qubits >= kLeastQubits;
+}
+
+// A workgroup is one vector of lanes, of which most processors have eight. Larger slabs repeat fewer sines;
+// smaller ones leave no lane idle if samples are few.
+void plan_lanes(EncodePlan& plan, const DeviceInfo& device, EncodeKernel kernel,
+                std::uint32_t most_slab_bits) {
+    constexpr std::uint32_t kUsualLanes = 8, kMostLanes = 64;
+    const std::uint32_t lanes = std::bit_floor(std::max(1u, device.limits.subgroup_size));
+    plan.lanes = true;
+    plan.kernel = kernel;
+    plan.local_size = std::min(std::clamp(lanes, kUsualLanes, kMostLanes), workgroup_limit(device));
+    plan.slab_bits = std::min(plan.qubits, most_slab_bits);
 }
 
 // On lavapipe, invocations pass barriers in loops too early.
@@ -58,6 +80,9 @@ bool plan_shared_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t m
 
 void plan_amplitude(EncodePlan& plan, const DeviceInfo& device) {
     const std::uint32_t most_lanes = workgroup_limit(device);
+    constexpr std::uint32_t kMostLaneQubits = 16;  // above, blocks of a row are made at the same time
+    if (takes_lanes(plan, device) && plan.qubits <= kMostLaneQubits && plan.row_fits())
+        return plan_lanes(plan, device, EncodeKernel::amplitude, kMostLaneQubits);
     plan.slab_bits = plan.element_bits = plan.qubits;
     if (plan.row_fits() &&
         (plan_kept_row(plan, device, most_lanes) || plan_shared_row(plan, device, most_lanes)))
@@ -71,6 +96,7 @@ void plan_product(EncodePlan& plan, const DeviceInfo& device) {
     // fewer, so that neighbours write neighbouring bytes and no more than 256 rows share the tables of the
     // shader.
     constexpr std::uint32_t kSmallQubits = 6;
+    if (takes_lanes(plan, device)) return plan_lanes(plan, device, EncodeKernel::product, kLaneSlabBits);
     plan.kernel = EncodeKernel::product;
     plan.local_size = std::min(256u, workgroup_limit(device));
     const auto lane_bits = static_cast<std::uint32_t>(std::countr_zero(plan.local_size));
@@ -78,6 +104,12 @@ void plan_product(EncodePlan& plan, const DeviceInfo& device) {
     // This saves a barrier and costs products: it gains 0.3 % on an H100 and would lose a fifth on a software
     // device.
     plan.alone = plan.qubits >= plan.slab_bits && device.type != DeviceType::cpu;
+}
+
+void plan_basis(EncodePlan& plan, const DeviceInfo& device) {
+    if (takes_lanes(plan, device)) return plan_lanes(plan, device, EncodeKernel::basis, kLaneSlabBits);
+    plan.kernel = EncodeKernel::basis;
+    plan.slab_bits = 12;
 }
 
 // The most slab bits whose dealt amplitudes, couplings and angles fit shared memory; see encode_iqp.comp.
@@ -190,8 +222,7 @@ EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeType
             plan_product(plan, device);
             break;
         case EncodeMethod::basis:
-            plan.kernel = EncodeKernel::basis;
-            plan.slab_bits = 12;
+            plan_basis(plan, device);
             break;
         case EncodeMethod::iqp:
             plan_iqp(plan, device, streamed);
@@ -204,7 +235,8 @@ EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeType
         plan.bytes_out() / plan.amplitude_bytes >= kManyAmplitudes)
         plan.fixed_qubits = plan.qubits;
     plan.element_bits = plan.whole_rows() ? plan.qubits : std::min(plan.qubits, plan.slab_bits);
-    plan.rows_per_workgroup = plan.kernel == EncodeKernel::amplitude ? plan.local_size / plan.team_size
+    plan.rows_per_workgroup = plan.lanes                               ? plan.local_size
+                              : plan.kernel == EncodeKernel::amplitude ? plan.local_size / plan.team_size
                               : plan.whole_rows() || plan.kernel == EncodeKernel::amplitude_long
                                   ? 1
                                   : 1u << (plan.slab_bits - plan.element_bits);

@@ -54,8 +54,9 @@ struct EncodePlan {
     std::uint32_t element_bits = 0;  ///< amplitudes of an element, as a power of two
     std::uint32_t rows_per_workgroup = 1;  ///< elements that a workgroup takes at a time
     bool alone = false;                    ///< product: invocations multiply all factors themselves
-    std::uint32_t fixed_qubits = 0;        ///< iqp: a constant of the shader; 0: a parameter of the dispatch
-    std::uint32_t window_bits = 0;         ///< amplitudes that one binding can hold, as a power of two
+    bool lanes = false;  ///< amplitude, product, basis: encode_*_lanes.comp, each invocation an element
+    std::uint32_t fixed_qubits = 0;  ///< iqp: a constant of the shader; 0: a parameter of the dispatch
+    std::uint32_t window_bits = 0;   ///< amplitudes that one binding can hold, as a power of two
     std::uint32_t max_workgroups = 1;
     std::uint64_t range_bytes = 0;  ///< of one binding
     std::uint64_t alignment = 4;    ///< of its offset

@@ -32,6 +32,18 @@ constexpr Variants kAmplitudeShuffled{
 constexpr Variants kProduct{"encode_product", spirv::encode_product_in32_real32,
                             spirv::encode_product_in32_real64, spirv::encode_product_in64_real32,
                             spirv::encode_product_in64_real64};
+// Lane variants are chosen on devices with double only, and then values of 64 bits are not computed in 32
+// bits.
+constexpr Variants kAmplitudeLanes{"encode_amplitude_lanes",
+                                   spirv::encode_amplitude_lanes_in32_real32,
+                                   spirv::encode_amplitude_lanes_in32_real64,
+                                   {},
+                                   spirv::encode_amplitude_lanes_in64_real64};
+constexpr Variants kProductLanes{"encode_product_lanes",
+                                 spirv::encode_product_lanes_in32_real32,
+                                 spirv::encode_product_lanes_in32_real64,
+                                 {},
+                                 spirv::encode_product_lanes_in64_real64};
 constexpr Variants kIqp{"encode_iqp", spirv::encode_iqp_in32_real32, spirv::encode_iqp_in32_real64,
                         spirv::encode_iqp_in64_real32, spirv::encode_iqp_in64_real64};
 constexpr Variants kIqpTasks{"encode_iqp_tasks", spirv::encode_iqp_tasks_in32_real32,
@@ -49,6 +61,8 @@ constexpr Variants kNormRow{"encode_norm_row", spirv::encode_norm_row_real32, sp
                             spirv::encode_norm_row_real32, spirv::encode_norm_row_real64};
 constexpr Variants kBasis{"encode_basis", spirv::encode_basis, spirv::encode_basis, spirv::encode_basis,
                           spirv::encode_basis};
+constexpr Variants kBasisLanes{"encode_basis_lanes", spirv::encode_basis_lanes, spirv::encode_basis_lanes,
+                               spirv::encode_basis_lanes, spirv::encode_basis_lanes};
 
 const Variants& variants_of(const EncodePlan& plan, EncodeStep step) {
     switch (step) {
@@ -63,9 +77,9 @@ const Variants& variants_of(const EncodePlan& plan, EncodeStep step) {
     }
     switch (plan.kernel) {
         case EncodeKernel::product:
-            return kProduct;
+            return plan.lanes ? kProductLanes : kProduct;
         case EncodeKernel::basis:
-            return kBasis;
+            return plan.lanes ? kBasisLanes : kBasis;
         case EncodeKernel::iqp_direct:
             return kIqpDirect;
         case EncodeKernel::iqp:
@@ -78,7 +92,7 @@ const Variants& variants_of(const EncodePlan& plan, EncodeStep step) {
         case EncodeKernel::amplitude_long:
             break;
     }
-    return kAmplitude;
+    return plan.lanes ? kAmplitudeLanes : kAmplitude;
 }
 
 Words words_of(const Variants& variants, const EncodePlan& plan) {
@@ -103,10 +117,28 @@ ProgramOptions element_wise(const char* name, const EncodePlan& plan) {
             .max_workgroups = plan.max_workgroups};
 }
 
+void add_lane_constants(ProgramOptions& options, const EncodePlan& plan, std::uint32_t before) {
+    constexpr std::uint32_t kEight = 8;
+    // Shaders that compute in float have no such constant.
+    if (plan.types.states == kComplex128) options.constants.emplace_back(1u, true);
+    switch (plan.kernel) {
+        case EncodeKernel::amplitude:
+            options.constants.emplace_back(2u, plan.features % kEight == 0 && before % kEight == 0);
+            return;
+        case EncodeKernel::product:
+            options.constants.emplace_back(2u, product_method(plan.method));
+            break;
+        default:
+            options.constants.emplace_back(2u, input_of_basis(plan.types.values));
+            break;
+    }
+    options.constants.emplace_back(3u, plan.slab_bits);
+}
+
 }  // namespace
 
 template <class Owner>
-Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
+Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step, std::uint32_t before) {
     const Variants& variants = variants_of(plan, step);
     ProgramOptions options{.name = variants.name,
                            .constants = {{0u, plan.local_size}},
@@ -124,6 +156,10 @@ Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
             return {owner, words_of(variants, plan), options};
         default:
             break;
+    }
+    if (plan.lanes) {
+        add_lane_constants(options, plan, before);
+        return {owner, words_of(variants, plan), options};
     }
     options.constants.emplace_back(1u, wide);
     if (plan.kernel == EncodeKernel::amplitude || plan.kernel == EncodeKernel::amplitude_shared)
@@ -155,8 +191,8 @@ Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
     return {owner, words_of(variants, plan), options};
 }
 
-template Program encode_program<Backend>(Backend&, const EncodePlan&, EncodeStep);
-template Program encode_program<const Stream>(const Stream&, const EncodePlan&, EncodeStep);
+template Program encode_program<Backend>(Backend&, const EncodePlan&, EncodeStep, std::uint32_t);
+template Program encode_program<const Stream>(const Stream&, const EncodePlan&, EncodeStep, std::uint32_t);
 
 Program wht_program(const Stream& stream, const EncodePlan& plan, std::uint32_t bits) {
     ProgramOptions options = element_wise("encode_wht", plan);

@@ -11,9 +11,9 @@ namespace weft::kernels {
 
 /// The program of a step other than pass and join. Bindings of states: values, states, status, and tasks if
 /// there are any; of norm_block: values, norms; of norm_row: norms, rows, status; of scale: values, rows,
-/// states.
+/// states. Values are bound from `before` values before the first one that the step reads.
 template <class Owner>
-Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step);
+Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step, std::uint32_t before = 0);
 
 /// Transforms `bits` bits of the index in place. A unit of 16 bytes is an amplitude of complex128 or two of
 /// complex64.

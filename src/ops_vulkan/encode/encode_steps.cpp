@@ -47,7 +47,7 @@ void EncodeSteps::states(const EncodeDispatch& step, const ConstWords& values, s
     parameters.in_base = before;
     parameters.row_base = word(step.row - begin);
     if (before % 2 != 0) parameters.flags &= ~shared::kEncodePaired;
-    const Program program = encode_program(as_const(stream_), plan_, step.step);
+    const Program program = encode_program(as_const(stream_), plan_, step.step, before);
     if (plan_.task_words == 0) {
         stream_.dispatch(program, {values, states, status}, step.count, parameters);
         return;

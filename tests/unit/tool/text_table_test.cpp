@@ -53,6 +53,9 @@ TEST_CASE("text table: numbers of each type, and what no number of it is") {
     CHECK(refusal("1\n1.5\n", kInt64) == "line 2, column 1: not a whole number (got 1.5, need int64)");
     CHECK(refusal("18446744073709551615\n", kUint64).empty());
     CHECK(refusal("1e999\n") == "line 1, column 1: out of range (got 1e999, need float64)");
+    // Beyond the range of every type of the machine.
+    CHECK(refusal("1e99999\n") == "line 1, column 1: out of range (got 1e99999, need float64)");
+    CHECK(numbers_of(parse_table("-1e-99999\n", kFloat64))[0] == 0);
     CHECK(refusal("1,2\n\n# x\n3,abc\n") == "line 4, column 2: not a number (got abc, need float64)");
     CHECK(refusal("1,2\n3,\n") == "line 2, column 2: not a number (got nothing, need float64)");
     CHECK(refusal("1\t2\n\t3\n") == "line 2, column 1: not a number (got nothing, need float64)");

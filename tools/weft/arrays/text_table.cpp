@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -56,11 +57,12 @@ std::errc parse(std::string_view cell, T& value) {
     if constexpr (std::is_floating_point_v<T>) {
         // from_chars reports numbers that are too small as out of range, although other parsers read them as
         // 0.
-        long double wide = 0;
-        if (error == std::errc::result_out_of_range && parse(cell, wide) == std::errc{} &&
-            std::abs(wide) < 1) {
-            value = static_cast<T>(wide);
-            return std::errc{};
+        if (error == std::errc::result_out_of_range) {
+            const long double wide = std::strtold(std::string(cell).c_str(), nullptr);
+            if (std::abs(wide) < 1) {
+                value = static_cast<T>(wide);
+                return std::errc{};
+            }
         }
     }
     return error == std::errc{} && end != cell.data() + cell.size() ? std::errc::invalid_argument : error;

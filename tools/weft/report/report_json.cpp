@@ -92,6 +92,7 @@ Json json_of(const KernelResult& result, const StageSplit& split) {
 std::string json_text(const Report& report, const KernelResult& result) {
     Json json{
         {"kernel", result.kernel}, {"unit", result.unit}, {"weft", report.version}, {"stamp", report.stamp}};
+    json["configuration"] = Json::object();
     for (const auto& [name, value] : result.configuration) json["configuration"][name] = value;
     json["machine"] = {{"device", report.machine.device}, {"type", report.machine.type},
                        {"driver", report.machine.driver}, {"uuid", report.machine.uuid},

@@ -32,8 +32,10 @@ double at_least_0(const Json& json, const char* key) {
 std::uint64_t whole(const Json& value, const char* key, std::uint64_t least, std::uint64_t most) {
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least ||
         value.get<std::uint64_t>() > most)
-        refuse(std::string("not results of weft profile: ") + key + " is out of range (got " + value.dump() +
-               ", need " + std::to_string(least) + " to " + std::to_string(most) + ")");
+        // Values that nest deeply would take a stack of that depth to print.
+        refuse(std::string("not results of weft profile: ") + key + " is out of range (got " +
+               (value.is_structured() ? value.type_name() : value.dump()) + ", need " +
+               std::to_string(least) + " to " + std::to_string(most) + ")");
     return value.get<std::uint64_t>();
 }
 constexpr std::uint64_t kMostItems = std::uint64_t{1} << 48, kMostBytes = std::uint64_t{1} << 60,

@@ -2,6 +2,7 @@
 // The kernels, sizes and memory of an encode on devices of all kinds, and refused calls.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -123,6 +124,39 @@ TEST_CASE("encode plan: whole slabs of a GPU share no products of factors") {
     CHECK_FALSE(plan(device, EncodeMethod::phase, kNarrow, 12).alone);
 }
 
+TEST_CASE("encode plan: software devices make elements by lanes, as many as a vector has") {
+    DeviceInfo device = device_with(kSmallRange, 32768);
+    device.type = DeviceType::cpu;
+    for (const auto& [subgroup, lanes] : {std::pair{0u, 8u}, {4u, 8u}, {8u, 8u}, {16u, 16u}, {256u, 64u}})
+        for (const EncodeMethod method : {EncodeMethod::amplitude, EncodeMethod::angle, EncodeMethod::phase,
+                                          EncodeMethod::iqp_z, EncodeMethod::basis})
+            for (std::uint32_t qubits = 1; qubits <= 26; ++qubits) {
+                CAPTURE(weft::to_string(method));
+                CAPTURE(qubits);
+                device.limits.subgroup_size = subgroup;
+                const EncodePlan p = plan(device, method, kMixed, qubits);
+                const bool amplitude = method == EncodeMethod::amplitude;
+                CHECK(p.lanes == (qubits >= 4 && (!amplitude || qubits <= 16)));
+                if (!p.lanes) continue;
+                CHECK(p.single_dispatch());
+                CHECK(p.local_size == lanes);
+                CHECK(p.rows_per_workgroup == lanes);
+                CHECK(p.element_bits == (amplitude ? qubits : std::min(qubits, 10u)));
+                CHECK(p.parameter_bits() == p.slab_bits);
+            }
+    CHECK_FALSE(plan(device, EncodeMethod::iqp, kNarrow, 8).lanes);
+    device.shader_float64 = false;
+    CHECK_FALSE(plan(device, EncodeMethod::angle, kNarrow, 8).lanes);
+    CHECK_FALSE(plan(device, EncodeMethod::amplitude, kNarrow, 8).lanes);
+    device.shader_float64 = true;
+    for (const DeviceType type : {DeviceType::discrete, DeviceType::integrated, DeviceType::virtual_gpu}) {
+        device.type = type;
+        CHECK_FALSE(plan(device, EncodeMethod::angle, kNarrow, 8).lanes);
+        CHECK_FALSE(plan(device, EncodeMethod::basis, kNarrow, 8).lanes);
+        CHECK_FALSE(plan(device, EncodeMethod::amplitude, kNarrow, 8).lanes);
+    }
+}
+
 TEST_CASE("encode plan: states that do not fit a binding are made in windows") {
     const DeviceInfo device = device_with(kSmallRange, 32768);
     CHECK(plan(device, EncodeMethod::phase, kNarrow, 23).row_fits());
@@ -151,7 +185,7 @@ TEST_CASE("encode plan: amplitude rows by teams, by workgroups that share them, 
     CHECK(kernel(17) == EncodeKernel::amplitude_shared);
     CHECK(kernel(18) == EncodeKernel::amplitude_long);
     device.type = DeviceType::cpu;
-    CHECK(kernel(15) == EncodeKernel::amplitude_long);
+    CHECK(kernel(17) == EncodeKernel::amplitude_long);
     device.type = DeviceType::discrete;
     CHECK(kernel(14) == EncodeKernel::amplitude);
     CHECK(kernel(15) == EncodeKernel::amplitude_shared);
@@ -253,7 +287,7 @@ TEST_CASE(
     DeviceInfo device = device_with(kLargeRange, 49152);
     device.type = DeviceType::cpu;
     for (const bool unified : {false, true})
-        for (const auto& [method, qubits, samples] : {std::tuple{EncodeMethod::amplitude, 16u, 500u},
+        for (const auto& [method, qubits, samples] : {std::tuple{EncodeMethod::amplitude, 17u, 500u},
                                                       {EncodeMethod::amplitude, 26u, 2u},
                                                       {EncodeMethod::iqp, 16u, 500u},
                                                       {EncodeMethod::iqp, 14u, 3u}}) {
