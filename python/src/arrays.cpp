@@ -11,7 +11,6 @@ namespace weft::python {
 
 namespace {
 
-constexpr ElementType kInt32{ElementKind::signed_integer, 32};
 constexpr std::array kKnown{kFloat32, kFloat64, kComplex64, kComplex128, kUint32,
                             kUint64,  kUint8,   kInt32,     kInt64};
 

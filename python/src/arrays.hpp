@@ -21,6 +21,8 @@ namespace nb = nanobind;
 
 using Shape = std::vector<std::size_t>;
 
+inline constexpr ElementType kInt32{ElementKind::signed_integer, 32};
+
 /// An array during a call, which keeps its memory alive.
 struct Array {
     nb::any object;  ///< as the caller gave it, or the array that was made
@@ -73,6 +75,7 @@ decltype(auto) with_element_type(ElementType type, Call&& of_type) {
     if (type == kUint64) return of_type.template operator()<std::uint64_t>();
     if (type == kInt64) return of_type.template operator()<std::int64_t>();
     if (type == kUint8) return of_type.template operator()<std::uint8_t>();
+    if (type == kInt32) return of_type.template operator()<std::int32_t>();
     return of_type.template operator()<std::uint32_t>();
 }
 

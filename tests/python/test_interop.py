@@ -117,3 +117,17 @@ def test_what_another_library_refuses_is_said():
 
     with pytest.raises(TypeError, match="x: cannot be read: it requires grad; call detach"):
         weftgpu.kernel_matrix(Refuses())
+
+
+@pytest.mark.parametrize(
+    "name", ["float32", "float64", "complex64", "complex128", "uint8", "uint32", "uint64", "int32", "int64"]
+)
+def test_every_type_of_a_buffer(name):
+    values = np.arange(8).astype(name)
+    pinned, device = weftgpu.pinned_empty(8, name), weftgpu.Buffer(8, name)
+    assert pinned.dtype == name and device.dtype == name
+    pinned[:] = values
+    with weftgpu.Stream() as stream:
+        stream.upload(pinned, device)
+        back = stream.download(device)
+    assert back.dtype == name and np.array_equal(back, values)
