@@ -44,7 +44,7 @@ std::string archive_of(std::string_view data, bool packed) {
                               number(name.size(), 2) + number(0, 2);
     std::string all = "PK\3\4" + facts + name + stored;
     const std::size_t directory = all.size();
-    all += "PK\1\2" + number(20, 2) + facts + number(0, 10) + number(0, 4) + name;
+    all += "PK\1\2" + number(20, 2) + facts + number(0, 8) + number(0, 2) + number(0, 4) + name;
     const std::size_t length = all.size() - directory;
     return all + "PK\5\6" + number(0, 4) + number(1, 2) + number(1, 2) + number(length, 4) +
            number(directory, 4) + number(0, 2);
