@@ -10,9 +10,10 @@ out=${1:-build/wheels}
 venv=build/python-venv
 raw=build/wheel-unrepaired
 rm -rf "$raw" && mkdir -p "$raw" "$out"
+rm -f "$out"/weftgpu-*.whl
 PATH="$PWD/$venv/bin:$PATH" "$venv/bin/pip" wheel . --quiet --no-deps --no-build-isolation --wheel-dir "$raw"
 PATH="$PWD/$venv/bin:$PATH" "$venv/bin/auditwheel" repair --wheel-dir "$out" "$raw"/weftgpu-*.whl
-wheel=$(ls -t "$out"/weftgpu-*.whl | head -n 1)
+wheel=$(echo "$out"/weftgpu-*.whl)
 "$venv/bin/auditwheel" show "$wheel"
 
 # Nothing of Vulkan may be inside, and nothing beside the package.
@@ -21,7 +22,7 @@ if python3 -m zipfile -l "$wheel" | grep -E 'libvulkan|weftgpu\.libs'; then
     exit 1
 fi
 for python in python3.10 python3.11 python3.12 python3.13 python3.14; do
-    command -v "$python" >/dev/null && "$python" -c 'import ensurepip' 2>/dev/null || continue
+    if ! "$python" -c 'import ensurepip' 2>/dev/null; then continue; fi
     fresh=build/wheel-check/$python
     rm -rf "$fresh" && "$python" -m venv "$fresh"
     "$fresh/bin/pip" install --quiet "$wheel" pytest
