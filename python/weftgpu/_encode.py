@@ -80,7 +80,8 @@ def encode(
         return _core._encode_stream(stream, method, x, qubits, out)
     chosen = backend if backend is not None else default_backend()
     if dtype is None:
-        dtype = "complex64" if out is None else getattr(out, "dtype", "complex64")
+        # By its name, because other libraries have types of their own: torch.complex64.
+        dtype = str(getattr(out, "dtype", "complex64")).rpartition(".")[2]
     return with_progress(
         progress,
         "samples",

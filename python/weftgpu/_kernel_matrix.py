@@ -102,7 +102,8 @@ def kernel_matrix(
         )
     chosen = backend if backend is not None else default_backend()
     if dtype is None:
-        dtype = "float32" if out is None else getattr(out, "dtype", "float32")
+        # By its name, because other libraries have types of their own: torch.float32.
+        dtype = str(getattr(out, "dtype", "float32")).rpartition(".")[2]
     tile = -1 if state_tile is None else state_tile
     return with_progress(
         progress,

@@ -131,3 +131,27 @@ def test_every_type_of_a_buffer(name):
         stream.upload(pinned, device)
         back = stream.download(device)
     assert back.dtype == name and np.array_equal(back, values)
+
+
+class TensorType:
+    """A type of another library, which NumPy does not know."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __str__(self):
+        return f"torch.{self.name}"
+
+
+@pytest.mark.parametrize("precision, states", [("float32", "complex64"), ("float64", "complex128")])
+def test_type_of_an_output_of_another_library(precision, states, rng):
+    x = rng.random((5, 2))
+    k, s = np.zeros((5, 5), precision), np.zeros((5, 4), states)
+    for out in (k, s):
+        tensor = Producer(out)
+        tensor.dtype = TensorType(out.dtype.name)
+        if out is k:
+            weftgpu.kernel_matrix(x, out=tensor)
+        else:
+            weftgpu.encode(x, "angle", out=tensor)
+    assert np.allclose(k, weftgpu.kernel_matrix(x), atol=1e-5) and np.allclose(abs(s) ** 2 @ np.ones(4), 1)
