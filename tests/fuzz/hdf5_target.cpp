@@ -85,7 +85,8 @@ hid_t creation_of(Choices& choices, const std::vector<hsize_t>& shape) {
             break;
         }
         case 2:
-            H5Pset_external(made, "/nonexistent", 0, H5F_UNLIMITED);
+            // In a folder that does not exist, because HDF5 would make the file.
+            H5Pset_external(made, "/nonexistent/values", 0, H5F_UNLIMITED);
             break;
         default:
             break;
