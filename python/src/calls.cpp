@@ -20,13 +20,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kSignalInterval{20};
-/// Calls below this are done before a person could press a key, and a thread would cost more than the call.
-constexpr std::uint64_t kWatchedBytes = std::uint64_t{1} << 20;
+/// Calls below this are done before a person could press a key, and a thread would cost a part of the call.
+constexpr std::uint64_t kWatchedBytes = std::uint64_t{1} << 23;
 
 /// The exit of the interpreter. Never destroyed: threads of the caller may outlive static objects.
 struct Exit {
     std::atomic<bool> begun{false};
-    std::atomic<int> running{0};  // calls under way
+    std::atomic<int> running{0};  // threads within weft, whose exit handlers and drivers must not meet
     std::stop_source stop;
     pid_t process = getpid();
     std::mutex mutex;
@@ -124,9 +124,13 @@ void shut_down() {
 
 }  // namespace
 
-WithoutLock::WithoutLock() : state_(PyEval_SaveThread()) {}
+WithoutLock::WithoutLock() {
+    exit_state().running.fetch_add(1);  // before another thread can begin the exit
+    state_ = PyEval_SaveThread();
+}
 
 WithoutLock::~WithoutLock() {
+    exit_state().running.fetch_sub(1);  // the exit waits for the work, not for the lock
     if (exit_state().begun.load() && !on_main_thread()) park();
     PyEval_RestoreThread(state_);
 }
@@ -141,7 +145,7 @@ Call::Call(std::uint64_t bytes, nb::handle progress, bool abandon, BatchOptions 
 }
 
 void Call::run(const std::function<void()>& work) {
-    const WithoutLock unlocked;  // outside Running: the exit waits for the work, not for the lock
+    const WithoutLock unlocked;
     const Running running;
     work();
 }

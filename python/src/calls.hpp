@@ -20,8 +20,8 @@ namespace weft::python {
 
 namespace nb = nanobind;
 
-/// Gives up the interpreter's lock during its life. If the interpreter has begun to exit meanwhile, the
-/// thread is parked: taking the lock would end it inside a C++ frame.
+/// Gives up the interpreter's lock during its life, for which the exit of the interpreter waits. If that has
+/// begun meanwhile, the thread is parked: taking the lock would end it inside a C++ frame.
 class WithoutLock {
   public:
     WithoutLock();

@@ -94,7 +94,9 @@ nb::any apply(const FieldInfo& info, const std::string& name, const PyBackend& b
     FieldHostOptions options{.form = montgomery ? FieldForm::montgomery : FieldForm::plain,
                              .check_values = checked};
     nb::any result = out.object;
-    Call run(a.bytes() + b.bytes() + out.bytes(), progress, out.made_here);
+    // An inverse takes hundreds of products.
+    const std::uint64_t work = (a.bytes() + b.bytes() + out.bytes()) * (op == FieldOp::inverse ? 64 : 1);
+    Call run(work, progress, out.made_here);
     last_report() =
         run([=, field = info.field, a = std::move(a), b = std::move(b), scalar = std::move(scalar),
              out = std::move(out)](const BatchOptions& batch) mutable {
