@@ -6,8 +6,6 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 tools/setup.sh
-# Without a base directory, ccache keeps absolute paths, so the files that the consumer tests compile again are hits.
-export CCACHE_BASEDIR=
 # CUDA kernels run only on a machine with a GPU; elsewhere one intermediate code, hardly optimized, is enough to show
 # that they compile.
 cuda=(-DCMAKE_CUDA_ARCHITECTURES=75-virtual)
