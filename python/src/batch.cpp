@@ -43,8 +43,9 @@ BatchReport run_jobs(const PyBackend& backend, const Program& program,
         for (const Array& array : job.arrays) bytes += array.bytes();
     }
     const std::shared_ptr<Backend> owner = backend.get();
-    // The caller knows the outputs of jobs, so they are waited for.
-    Call call(bytes, progress, false, options_of(mode, path, queues, chunk_elements, ring_slots));
+    // The caller knows the outputs of jobs, so they are waited for. How much a shader computes is not known.
+    Call call(*owner, 64 * bytes, progress, false,
+              options_of(mode, path, queues, chunk_elements, ring_slots));
     return call([&](const BatchOptions& options) { return run_batch(*owner, program, jobs, options); });
 }
 

@@ -21,7 +21,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kSignalInterval{20};
 /// Calls below this are done before a person could press a key, and a thread would cost a part of the call.
-constexpr std::uint64_t kWatchedBytes = std::uint64_t{1} << 23;
+std::uint64_t watched_bytes(const Backend& backend) {
+    return std::uint64_t{1} << (backend.device().type == DeviceType::cpu ? 23 : 27);
+}
 
 /// The exit of the interpreter. Never destroyed: threads of the caller may outlive static objects.
 struct Exit {
@@ -135,8 +137,9 @@ WithoutLock::~WithoutLock() {
     PyEval_RestoreThread(state_);
 }
 
-Call::Call(std::uint64_t bytes, nb::handle progress, bool abandon, BatchOptions options)
-    : watched_(bytes >= kWatchedBytes && on_main_thread()),
+Call::Call(const Backend& backend, std::uint64_t bytes, nb::handle progress, bool abandon,
+           BatchOptions options)
+    : watched_(bytes >= watched_bytes(backend) && on_main_thread()),
       abandon_(abandon),
       stop_(watched_ ? std::stop_source() : exit_state().stop),
       options_(std::move(options)) {

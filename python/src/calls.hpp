@@ -43,7 +43,8 @@ class WithoutLock {
 /// until it ends.
 class Call {
   public:
-    Call(std::uint64_t bytes, nb::handle progress, bool abandon, BatchOptions options = {});
+    Call(const Backend& backend, std::uint64_t bytes, nb::handle progress, bool abandon,
+         BatchOptions options = {});
 
     /// `work(options)`; returns its result. `work` owns the arrays that it uses.
     template <class Work>

@@ -51,7 +51,7 @@ nb::any encode_host(const PyBackend& backend, const std::string& name, nb::handl
     const std::shared_ptr<Backend> owner = backend.get();
     EncodeHostOptions options{.check_values = strict};
     nb::any result = out.object;
-    Call call(values.bytes() + out.bytes(), progress, out.made_here);
+    Call call(*owner, values.bytes() + out.bytes(), progress, out.made_here);
     last_report() =
         call([=, values = std::move(values), out = std::move(out)](const BatchOptions& batch) mutable {
             options.batch = batch;

@@ -96,7 +96,7 @@ nb::any apply(const FieldInfo& info, const std::string& name, const PyBackend& b
     nb::any result = out.object;
     // An inverse takes hundreds of products.
     const std::uint64_t work = (a.bytes() + b.bytes() + out.bytes()) * (op == FieldOp::inverse ? 64 : 1);
-    Call run(work, progress, out.made_here);
+    Call run(*owner, work, progress, out.made_here);
     last_report() =
         run([=, field = info.field, a = std::move(a), b = std::move(b), scalar = std::move(scalar),
              out = std::move(out)](const BatchOptions& batch) mutable {

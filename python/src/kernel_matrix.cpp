@@ -98,7 +98,7 @@ nb::any matrix_host(const PyBackend& backend, nb::handle x_object, nb::handle y_
     KernelMatrixHostOptions options{.state_tile = state_tile, .normalize = normalize, .jitter = jitter};
     const std::shared_ptr<Backend> owner = backend.get();
     nb::any result = k.object;
-    Call call(cost_of(shape, states || reupload), progress, k.made_here);
+    Call call(*owner, cost_of(shape, states || reupload), progress, k.made_here);
     last_report() = call([=, x = std::move(x), y = std::move(y), k = std::move(k),
                           circuit = std::move(circuit)](const BatchOptions& batch) mutable {
         options.batch = batch;

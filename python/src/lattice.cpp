@@ -92,7 +92,7 @@ nb::typed<nb::tuple, nb::any, nb::any> encode_rows(const LatticeCode& code, cons
     const std::shared_ptr<Backend> owner = backend.get();
     LatticeHostOptions options{.width = rows.width, .check_values = checked};
     const nb::typed<nb::tuple, nb::any, nb::any> result = nb::make_tuple(codes.object, status.object);
-    Call run(x.bytes() + codes.bytes(), progress, codes.made_here && status.made_here);
+    Call run(*owner, x.bytes() + codes.bytes(), progress, codes.made_here && status.made_here);
     last_report() = run([=, code = code, x = std::move(x), codes = std::move(codes),
                          status = std::move(status)](const BatchOptions& batch) mutable {
         options.batch = batch;
@@ -138,7 +138,7 @@ nb::any decode_rows(const LatticeCode& code, const PyBackend& backend, nb::handl
     const std::shared_ptr<Backend> owner = backend.get();
     LatticeDecodeHostOptions options{.width = rows.width, .depth = depth, .check_values = checked};
     nb::any result = out.object;
-    Call run(out.bytes() + codes.bytes(), progress, out.made_here);
+    Call run(*owner, out.bytes() + codes.bytes(), progress, out.made_here);
     last_report() = run([=, code = code, codes = std::move(codes), status = std::move(status),
                          out = std::move(out)](const BatchOptions& batch) mutable {
         options.batch = batch;
@@ -158,7 +158,7 @@ nb::any quantize_rows(const LatticeCode& code, const PyBackend& backend, nb::han
     const std::shared_ptr<Backend> owner = backend.get();
     LatticeHostOptions options{.width = rows.width, .check_values = checked};
     nb::any result = out.object;
-    Call run(x.bytes() + out.bytes(), progress, out.made_here && !status.size);
+    Call run(*owner, x.bytes() + out.bytes(), progress, out.made_here && !status.size);
     last_report() = run([=, code = code, x = std::move(x), status = std::move(status),
                          out = std::move(out)](const BatchOptions& batch) mutable {
         options.batch = batch;
@@ -187,7 +187,7 @@ nb::any inner(const LatticeCode& code, const PyBackend& backend, nb::handle x_ob
     const std::shared_ptr<Backend> owner = backend.get();
     LatticeHostOptions options{.width = rows.width, .check_values = checked};
     nb::any result = out.object;
-    Call run(x.bytes() + y.bytes(), nb::none(), out.made_here);
+    Call run(*owner, x.bytes() + y.bytes(), nb::none(), out.made_here);
     last_report() = run([=, &table, code = code, x = std::move(x), y = std::move(y),
                          out = std::move(out)](const BatchOptions& batch) mutable {
         options.batch = batch;
@@ -209,7 +209,7 @@ nb::typed<nb::tuple, Trial, nb::typed<nb::list, Trial>> search(const LatticeCode
     const Rows rows = rows_of(call, code, sample.shape);
     const std::shared_ptr<Backend> owner = backend.get();
     LatticeSearchOptions options{.width = rows.width, .low = low, .high = high, .steps = steps};
-    Call run(sample.bytes() * steps, progress, true);
+    Call run(*owner, sample.bytes() * steps, progress, true);
     const LatticeSearch found =
         run([=, code = code, sample = std::move(sample)](const BatchOptions& batch) mutable {
             options.batch = batch;
