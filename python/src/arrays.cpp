@@ -129,15 +129,29 @@ std::string to_string(const Shape& shape) {
     return text + ")";
 }
 
+namespace {
+
+/// The object, or a memoryview of it if it has only the buffer protocol: a memoryview always has strides,
+/// which ctypes leaves out.
+nb::object with_strides(nb::handle object) {
+    if (nb::hasattr(object, "__dlpack__")) return nb::borrow(object);
+    PyObject* const view = PyMemoryView_FromObject(object.ptr());
+    if (view != nullptr) return nb::steal(view);
+    PyErr_Clear();  // no buffer either, which the caller reports
+    return nb::borrow(object);
+}
+
+}  // namespace
+
 Array input(const char* call, const char* name, nb::handle object, std::initializer_list<ElementType> types) {
     nb::ndarray<nb::ro> tensor;
-    if (!nb::try_cast(object, tensor, false)) refuse_object(call, name, object, types);
+    if (!nb::try_cast(with_strides(object), tensor, false)) refuse_object(call, name, object, types);
     return read(call, name, object, types, tensor);
 }
 
 Array output(const char* call, const char* name, nb::handle object) {
     nb::ndarray<> tensor;
-    if (!nb::try_cast(object, tensor, false)) {
+    if (!nb::try_cast(with_strides(object), tensor, false)) {
         Array readable = input(call, name, object);  // says what else is wrong
         refuse(prefix(call, name) + ": is read-only; give an array that can be written");
     }

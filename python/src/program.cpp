@@ -86,14 +86,22 @@ PyJob make_job(const std::vector<nb::object>& inputs, const std::vector<bool>& e
                const std::vector<nb::object>& outputs, std::uint64_t elements, const nb::bytes& parameters,
                const std::string& name) {
     PyJob made;
+    const auto require_whole = [elements](const std::string& argument, const Array& array) {
+        if (elements != 0 && array.size % elements != 0)
+            refuse("Job: " + argument + ": an element has no whole number of items (got " +
+                   std::to_string(array.size) + " items for " + std::to_string(elements) +
+                   " elements); give elements=, or Broadcast for an array that every chunk reads whole");
+    };
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const std::string argument = "inputs[" + std::to_string(i) + "]";
         const Array& array = made.arrays.emplace_back(input("Job", argument.c_str(), inputs[i]));
+        if (!every_chunk[i]) require_whole(argument, array);
         made.job.inputs.push_back({array.data, static_cast<std::size_t>(array.bytes()), every_chunk[i]});
     }
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const std::string argument = "outputs[" + std::to_string(i) + "]";
         const Array& array = made.arrays.emplace_back(output("Job", argument.c_str(), outputs[i]));
+        require_whole(argument, array);
         made.job.outputs.push_back({array.data, static_cast<std::size_t>(array.bytes())});
     }
     made.job.elements = elements;

@@ -249,7 +249,7 @@ class JobPipeline:
         for token in list(self._unfinished):  # in the order of their submission
             if self._core.state(token) in ("queued", "running"):
                 break
-            del self._unfinished[token]
+            self._unfinished.pop(token, None)  # another thread may have been faster
         token = self._core.submit(job)
         self._unfinished[token] = job
         return Future(self, token, job)
@@ -264,7 +264,7 @@ class JobPipeline:
                 pass
             except Error as error:
                 failure = failure or error
-            del self._unfinished[token]
+            self._unfinished.pop(token, None)
         if failure is not None:
             raise failure
 

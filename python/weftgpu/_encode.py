@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
 from weftgpu._backend import default_backend
-from weftgpu._errors import InvalidArgument
+from weftgpu._errors import InvalidArgument, no_effect
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ def encode(
     if stream is not None:
         if out is None:
             raise InvalidArgument("encode: with a stream, out must be a Buffer", "invalid_argument")
+        no_effect("encode", strict=strict, dtype=dtype is not None, backend=backend is not None,
+                  progress=bool(progress))
         return _core._encode_stream(stream, method, x, qubits, out)
     chosen = backend if backend is not None else default_backend()
     if dtype is None:

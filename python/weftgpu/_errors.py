@@ -65,3 +65,10 @@ class Unavailable(Error, RuntimeError):
 
 class Cancelled(Error):
     """The call or the job was cancelled before it was done."""
+
+
+def no_effect(call: str, **given: bool) -> None:
+    """Refuses options of a call on a stream that only calls on host memory have; ``given``: whether each one is given."""
+    for name, is_given in given.items():
+        if is_given:
+            raise InvalidArgument(f"{call}: {name} has no effect with a stream; leave it out", "invalid_argument")

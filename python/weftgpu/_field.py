@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
 from weftgpu._backend import default_backend
-from weftgpu._errors import InvalidArgument
+from weftgpu._errors import InvalidArgument, no_effect
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Field(_core._Field):
         p, size = self.modulus, self.element_bytes
         one = not hasattr(ints, "__iter__")
         values: Iterable[Any] = (ints,) if one else ints  # type: ignore[assignment]
-        raw = b"".join([(int(value) % p).to_bytes(size, "little") for value in values])
+        raw = b"".join([(operator.index(value) % p).to_bytes(size, "little") for value in values])
         array = np.frombuffer(bytearray(raw), dtype=self.dtype)
         if self.limbs != 1:
             array = array.reshape(-1, self.limbs)
@@ -168,6 +169,8 @@ class Field(_core._Field):
         """
         import numpy as np
 
+        if n < 0:
+            raise InvalidArgument(f"Field.random: n is negative (got {n})", "invalid_argument")
         rng = np.random.default_rng(seed)
         limb_bits = 8 * self.element_bytes // self.limbs
         modulus = [(self.modulus >> (limb_bits * i)) & ((1 << limb_bits) - 1) for i in range(self.limbs)]
@@ -271,6 +274,7 @@ class Field(_core._Field):
         if stream is not None:
             if out is None:
                 raise InvalidArgument(f"Field.{name}: with a stream, out must be a Buffer", "invalid_argument")
+            no_effect(f"Field.{name}", checked=checked, backend=backend is not None, progress=bool(progress))
             self._record(name, stream, a, b, scalar, out, montgomery)
             return out
         chosen = backend if backend is not None else default_backend()

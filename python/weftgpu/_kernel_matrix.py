@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
 from weftgpu._backend import default_backend
-from weftgpu._errors import InvalidArgument
+from weftgpu._errors import InvalidArgument, no_effect
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ def kernel_matrix(
     if stream is not None:
         if out is None:
             raise InvalidArgument("kernel_matrix: with a stream, out must be a Buffer", "invalid_argument")
+        no_effect("kernel_matrix", state_tile=state_tile is not None, dtype=dtype is not None,
+                  backend=backend is not None, progress=bool(progress))
         _core._kernel_matrix_stream(stream, x, y, map, weights, reupload, scale, out, normalize, jitter)
         return out
     if isinstance(out, (str, os.PathLike)):
@@ -114,6 +117,9 @@ def kernel_matrix(
     )
 
 
+_parts = itertools.count()
+
+
 def _into_file(path: str | os.PathLike[str], x: Any, y: Any, dtype: DTypeLike | None, **options: Any) -> Any:
     """Computes into a file beside ``path``, which takes the place of ``path`` when it is complete."""
     import numpy as np
@@ -123,13 +129,16 @@ def _into_file(path: str | os.PathLike[str], x: Any, y: Any, dtype: DTypeLike | 
         raise InvalidArgument(f"kernel_matrix: out: a path must end in .npy (got {name!r})", "invalid_argument")
     rows = len(x)
     columns = rows if y is None else len(y)
-    part = f"{name}.{os.getpid()}.part"
+    part = f"{name}.{os.getpid()}.{next(_parts)}.part"
     kind = np.dtype("float32" if dtype is None else dtype)
     try:
         k = np.lib.format.open_memmap(part, mode="w+", dtype=kind, shape=(rows, columns))
+        with open(part, "rb+") as file:  # a disk that fills up later would end the process
+            os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
         kernel_matrix(x, y, dtype=kind, out=k, **options)
         k.flush()
         os.replace(part, name)
+        k = np.load(name, mmap_mode="r+")  # which knows its name
     except BaseException:
         if os.path.exists(part):
             os.unlink(part)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs, batches, pipelines and streams."""
 import asyncio
+import threading
 
 import numpy as np
 import pytest
@@ -223,3 +224,28 @@ def test_profile_and_trace(tmp_path, rng):
     with weftgpu.trace(tmp_path / "t.json"):
         weftgpu.kernel_matrix(x)
     assert (tmp_path / "t.json").read_text().strip().startswith("{")
+
+
+def test_an_element_has_whole_items():
+    with pytest.raises(weftgpu.InvalidArgument, match="3 items for 4 elements"):
+        weftgpu.Job([np.zeros(3, np.float32)], [np.zeros(4, np.float32)])
+
+
+def test_submits_from_several_threads(backend):
+    program = weftgpu.Program(weftgpu.compile_glsl(SCALE))
+    failures = []
+    with weftgpu.JobPipeline(program) as pipeline:
+
+        def work():
+            try:
+                for _ in range(100):
+                    pipeline.submit(weftgpu.Job([np.ones(64, np.float32)], [np.zeros(64, np.float32)], parameters=(1.0, 0)))
+            except Exception as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not failures

@@ -211,3 +211,18 @@ def test_progress():
     with pytest.raises(ZeroDivisionError):
         F.square(many, progress=lambda *_: 1 / 0)
     F.square(F.random(1000, seed=1), progress=True)  # a bar of tqdm if it is installed
+
+
+@pytest.mark.parametrize("value", [[1.5, 2.5], "123", [None], 2.0])
+def test_only_integers_become_elements(value):
+    with pytest.raises(TypeError):
+        weftgpu.Field("babybear").array(value)
+
+
+def test_options_without_effect_on_a_stream_are_refused():
+    F = weftgpu.Field("babybear")
+    a = weftgpu.Buffer(4, "uint32")
+    with pytest.raises(weftgpu.InvalidArgument, match="checked has no effect"):
+        F.neg(a, out=a, checked=True, stream=weftgpu.Stream())
+    with pytest.raises(weftgpu.InvalidArgument, match="negative"):
+        F.random(-1)

@@ -155,3 +155,12 @@ def test_type_of_an_output_of_another_library(precision, states, rng):
         else:
             weftgpu.encode(x, "angle", out=tensor)
     assert np.allclose(k, weftgpu.kernel_matrix(x), atol=1e-5) and np.allclose(abs(s) ** 2 @ np.ones(4), 1)
+
+
+def test_ctypes_arrays_have_no_strides():
+    import ctypes
+
+    rows = (ctypes.c_float * 3 * 4)(*((0.1, 0.2, 0.3),) * 4)
+    assert np.allclose(weftgpu.kernel_matrix(rows), 1)
+    F = weftgpu.Field("babybear")
+    assert F.neg((ctypes.c_uint32 * 3)(1, 2, 0)).tolist() == [F.modulus - 1, F.modulus - 2, 0]

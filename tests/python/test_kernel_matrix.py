@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+import os
+import threading
+
 import numpy as np
 import pytest
 
@@ -195,3 +198,26 @@ def test_post(kind, rng):
     assert abs(square - want).max() < 1e-6
     with pytest.raises(weftgpu.InvalidArgument, match="not square"):
         weftgpu.center_kernel_matrix(np.zeros((2, 3)))
+
+
+def test_threads_may_write_the_same_path(tmp_path):
+    x = np.random.default_rng(3).random((300, 4), np.float32)
+    path = str(tmp_path / "k.npy")
+    threads = [threading.Thread(target=weftgpu.kernel_matrix, args=(x,), kwargs={"out": path}) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert np.array_equal(np.load(path), weftgpu.kernel_matrix(x))
+    assert os.listdir(tmp_path) == ["k.npy"]
+
+
+def test_a_file_knows_its_name(tmp_path):
+    k = weftgpu.kernel_matrix(np.ones((3, 2), np.float32), out=str(tmp_path / "k.npy"))
+    assert os.path.samefile(k.filename, tmp_path / "k.npy")
+
+
+def test_all_negative_eigenvalues_are_clipped_to_zero():
+    k = -np.eye(48)
+    assert weftgpu.clip_kernel_matrix(k) == 48
+    assert not k.any()

@@ -26,6 +26,10 @@ std::uint64_t clip(std::span<T> k, std::uint64_t rows) {
                             eigenvalues.cwiseAbs().maxCoeff();
     const Eigen::Index negative = (eigenvalues.array() < -rounding).count();
     if (negative == 0) return 0;
+    if (negative == n) {  // Eigen's products need at least one column
+        values.setZero();
+        return rows;
+    }
     const auto kept = solver.eigenvectors().rightCols(n - negative);
     const Matrix scaled = kept * eigenvalues.tail(n - negative).cwiseMax(0.0).cwiseSqrt().asDiagonal();
     // A product with its own transpose, of which one triangle is computed and copied, so that it is symmetric

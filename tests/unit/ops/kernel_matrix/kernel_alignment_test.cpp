@@ -69,6 +69,15 @@ TEST_CASE("clipping finds the nearest positive semidefinite matrix") {
     CHECK(ones[1] == ones[3]);
 }
 
+TEST_CASE("clipping a matrix whose eigenvalues are all negative gives zeros") {
+    for (const std::size_t rows : {1u, 3u, 48u, 67u}) {
+        std::vector<double> k(rows * rows);
+        for (std::size_t i = 0; i < rows; ++i) k[i * rows + i] = -1;
+        CHECK(weft::clip_kernel_matrix(k, rows) == rows);
+        CHECK(k == std::vector<double>(rows * rows, 0.0));
+    }
+}
+
 TEST_CASE("clipping reads the lower triangle alone, and rounding errors do not count as negative") {
     constexpr std::size_t kRows = 50;
     std::vector<double> one(kRows * kRows);  // of rank 1
