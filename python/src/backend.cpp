@@ -41,7 +41,7 @@ std::vector<DeviceInfo> devices() {
     try {
         return list_devices();
     } catch (const Error& e) {
-        if (e.code() == Errc::no_loader) return {};
+        if (e.code() == Errc::no_loader || e.code() == Errc::no_device) return {};
         throw;
     }
 }

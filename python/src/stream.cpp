@@ -25,6 +25,7 @@ PyStream::~PyStream() {
 }
 
 void PyStream::close() {
+    if (!stream_) return;
     {
         const Use use(*this);
         if (depth_ != 1) refuse("Stream: close() inside record()");
@@ -162,7 +163,9 @@ void bind_stream(nb::module_& module) {
             [](PyStream& self, const Sequence& sequence) { return PyStream::Use(self)->replay(sequence); },
             nb::arg("sequence"), "Submits what is pending, then the sequence, without recording anything.")
         .def("close", &PyStream::close,
-             "Waits for submitted work; drops what was recorded and not submitted.");
+             "Waits for submitted work; drops what was recorded and not submitted. Closing twice does "
+             "nothing.")
+        .def_prop_ro("closed", &PyStream::closed);
 }
 
 }  // namespace weft::python

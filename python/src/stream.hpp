@@ -34,6 +34,7 @@ class PyStream {
         PyStream& stream_;
     };
     void close();
+    bool closed() const { return !stream_; }
 
   private:
     std::unique_ptr<Stream> stream_;

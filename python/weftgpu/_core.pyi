@@ -398,7 +398,12 @@ class _Stream:
         """
 
     def close(self) -> None:
-        """Waits for submitted work; drops what was recorded and not submitted."""
+        """
+        Waits for submitted work; drops what was recorded and not submitted. Closing twice does nothing.
+        """
+
+    @property
+    def closed(self) -> bool: ...
 
 class ProfileReport:
     """What a backend did during a window. Times in seconds."""

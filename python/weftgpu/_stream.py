@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import weakref
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
 from weftgpu._backend import default_backend
 from weftgpu._batch import pack_parameters
+from weftgpu._errors import InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,7 +133,7 @@ class Stream(_core._Stream):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        if kind is None:
+        if kind is None and not self.closed:
             self.wait()
         self.close()
 
@@ -141,7 +143,8 @@ _open: weakref.WeakSet[Stream] = weakref.WeakSet()
 
 def _close_all() -> None:
     for stream in list(_open):
-        stream.close()
+        with contextlib.suppress(InvalidArgument):  # a daemon thread uses it
+            stream.close()
 
 
 atexit.register(_close_all)

@@ -279,3 +279,15 @@ def test_nothing_leaks():
         with pytest.raises(weftgpu.InvalidArgument):
             F.add(a, a[:5].copy())
     assert sys.getrefcount(a) == reference
+
+
+def test_devices_is_empty_without_a_driver(run_python):
+    out = run_python("import os; os.environ['VK_DRIVER_FILES'] = '/dev/null'\nimport weftgpu; print(weftgpu.devices())")
+    assert out == "[]\n"
+
+
+def test_a_stream_may_be_closed_twice(run_python):
+    done = run_python(
+        "import weftgpu\nwith weftgpu.Stream() as s:\n    s.close()\ns.close()\nprint('end')", check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
