@@ -8,42 +8,19 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fault/fixture.hpp"
+#include "support/scratch_folder.hpp"
 
 using namespace weft_test;
 using weft_fault::FakeDriver;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A temporary folder for a test, which is removed at its end.
-class Folder {
-  public:
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "weft-fault-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        path = name;
-    }
-    ~Folder() {
-        std::error_code ignored;
-        fs::remove_all(path, ignored);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    std::vector<fs::path> files() const { return {fs::directory_iterator(path), fs::directory_iterator()}; }
-    fs::path path;
-};
-
-std::string read(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 void write(const fs::path& file, const std::string& bytes) {
     std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
@@ -63,7 +40,8 @@ struct Start {
 /// A backend on the device as described, which makes programs of these shaders and saves. `before_save` may
 /// set failures.
 Start start(
-    const Folder& folder, const FakeDriver& fake, const std::vector<std::span<const std::uint32_t>>& shaders,
+    const ScratchFolder& folder, const FakeDriver& fake,
+    const std::vector<std::span<const std::uint32_t>>& shaders,
     const std::function<void()>& before_save = [] {}) {
     const Watchdog watchdog("start");
     control().reset();
@@ -71,7 +49,7 @@ Start start(
     Start result;
     weft::Config config = fault_config();
     config.cache = true;
-    config.cache_dir = folder.path;
+    config.cache_dir = folder.path();
     config.log_level = weft::LogLevel::info;
     config.log = [&](weft::LogLevel, std::string_view line) { result.log += std::string(line) + "\n"; };
     {
@@ -92,7 +70,7 @@ Start start(
 /// The payload behind weft's header.
 std::string payload_of(const fs::path& file) {
     constexpr std::size_t kHeader = 8 + 4 + 4 + 3 * 4 + 16 + 8 + 8;
-    return read(file).substr(kHeader);
+    return read_whole(file).substr(kHeader);
 }
 
 bool told(const Start& start, const std::string& reason) {
@@ -103,7 +81,7 @@ bool told(const Start& start, const std::string& reason) {
 }  // namespace
 
 TEST_CASE("saved pipelines: the next start gives the driver what was saved, and compiles nothing") {
-    const Folder folder;
+    const ScratchFolder folder;
     const Start first = start(folder, keeper(), {kAffine, kSlow});
     CHECK(first.state == "absent");
     CHECK(first.given == std::vector<std::string>{""});
@@ -124,10 +102,10 @@ TEST_CASE("saved pipelines: the next start gives the driver what was saved, and 
 }
 
 TEST_CASE("saved pipelines: a file that is not this driver's, damaged or not ours is a miss that is told") {
-    const Folder folder;
+    const ScratchFolder folder;
     start(folder, keeper(), {kAffine});
     const fs::path file = folder.files().at(0);
-    const std::string good = read(file);
+    const std::string good = read_whole(file);
     const auto changed = [&](std::size_t at) {
         std::string bytes = good;
         bytes[at] = static_cast<char>(bytes[at] ^ 0x40);
@@ -144,13 +122,13 @@ TEST_CASE("saved pipelines: a file that is not this driver's, damaged or not our
         CHECK(miss.loaded == 0);
         CHECK(miss.given == std::vector<std::string>{""});
         CHECK(miss.compiled == 1);
-        CHECK(read(file) == good);  // replaced
+        CHECK(read_whole(file) == good);  // replaced
     }
     fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
     const Start shared = start(folder, keeper(), {kAffine});
     CHECK(told(shared, "can be written by other users"));
     CHECK(shared.given == std::vector<std::string>{""});
-    CHECK(read(file) == good);
+    CHECK(read_whole(file) == good);
     CHECK((fs::status(file).permissions() & fs::perms::others_write) == fs::perms::none);
     if (::geteuid() != 0) return;  // only root gives files away
     REQUIRE(::chown(file.c_str(), 65534, 65534) == 0);
@@ -165,10 +143,10 @@ TEST_CASE("saved pipelines: another driver, version or UUID has a file of its ow
     other_version.driver_version = 8;
     other_vendor.vendor = 0x10de;
     for (const FakeDriver& other : {other_uuid, other_version, other_vendor}) {
-        const Folder folder;
+        const ScratchFolder folder;
         start(folder, keeper(), {kAffine});
         const fs::path mine = folder.files().at(0);
-        const std::string good = read(mine);
+        const std::string good = read_whole(mine);
         const Start first = start(folder, other, {kAffine});
         CHECK(first.state == "absent");
         CHECK(first.compiled == 1);
@@ -178,22 +156,22 @@ TEST_CASE("saved pipelines: another driver, version or UUID has a file of its ow
         const Start second = start(folder, other, {kAffine});
         CHECK(told(second, "belongs to another device or driver"));
         CHECK(second.given == std::vector<std::string>{""});
-        CHECK(read(mine) == good);
+        CHECK(read_whole(mine) == good);
         CHECK(start(folder, other, {kAffine}).state == "loaded");
     }
 }
 
 TEST_CASE("saved pipelines: a driver that refuses the data starts with an empty cache") {
-    const Folder folder;
+    const ScratchFolder folder;
     start(folder, keeper(), {kAffine});
-    const std::string good = read(folder.files().at(0));
+    const std::string good = read_whole(folder.files().at(0));
     const Watchdog watchdog("refused");
     control().reset();
     control().lie(keeper());
     control().fail({weft_fault::Calls::named, "vkCreatePipelineCache", 0, weft_fault::kInitializationFailed});
     weft::Config config = fault_config();
     config.cache = true;
-    config.cache_dir = folder.path;
+    config.cache_dir = folder.path();
     {
         weft::Backend backend(config);
         control().fail_no_more();
@@ -204,14 +182,14 @@ TEST_CASE("saved pipelines: a driver that refuses the data starts with an empty 
     }
     check_nothing_left();
     control().reset();
-    CHECK(read(folder.files().at(0)) == good);
+    CHECK(read_whole(folder.files().at(0)) == good);
 }
 
 TEST_CASE("saved pipelines: a save replaces the file, or leaves it as it was") {
-    const Folder folder;
+    const ScratchFolder folder;
     start(folder, keeper(), {kAffine});
     const fs::path file = folder.files().at(0);
-    const std::string good = read(file);
+    const std::string good = read_whole(file);
     for (const std::uint64_t index : {0u, 1u}) {  // the size, the data
         CAPTURE(index);
         const Start failed = start(folder, keeper(), {kSlow}, [&] {
@@ -219,7 +197,7 @@ TEST_CASE("saved pipelines: a save replaces the file, or leaves it as it was") {
                             weft_fault::kOutOfHostMemory, true});
         });
         CHECK_FALSE(failed.saved);
-        CHECK(read(file) == good);
+        CHECK(read_whole(file) == good);
         CHECK(folder.files().size() == 1);
     }
     // Whoever has the old file open reads it to its end, because the new one is another file.
@@ -241,13 +219,13 @@ TEST_CASE("saved pipelines: a save replaces the file, or leaves it as it was") {
 }
 
 TEST_CASE("saved pipelines: of two backends the second one to save keeps what the first one saved") {
-    const Folder folder;
+    const ScratchFolder folder;
     const Watchdog watchdog("two");
     control().reset();
     control().lie(keeper());
     weft::Config config = fault_config();
     config.cache = true;
-    config.cache_dir = folder.path;
+    config.cache_dir = folder.path();
     {
         weft::Backend first(config), second(config);
         const weft::Program mine(first, kAffine), other(second, kSlow);

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace weft_test {
 
@@ -27,6 +28,9 @@ class ScratchFolder {
     ScratchFolder& operator=(const ScratchFolder&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
+    std::vector<std::filesystem::path> files() const {
+        return {std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()};
+    }
 
     /// Writes a file, and makes its folders.
     std::filesystem::path write(const std::filesystem::path& name, std::string_view text) const {

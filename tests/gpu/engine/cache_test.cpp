@@ -2,7 +2,6 @@
 // A Backend and its pipeline cache on disk: cold, warm, damaged, unwritable, shared.
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 
 #include "support/child_process.hpp"
 #include "support/gpu_fixture.hpp"
+#include "support/scratch_folder.hpp"
 #include "support/shader_jobs.hpp"
 
 using namespace weft_test;
@@ -20,33 +20,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A temporary folder for a test, which is removed at its end.
-class Folder {
-  public:
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "weft-cache-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        path = name;
-    }
-    ~Folder() {
-        std::error_code ignored;
-        fs::remove_all(path, ignored);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    weft::Config config() const {
-        weft::Config c = weft::Config::from_env();
-        c.cache = true;
-        c.cache_dir = path;
-        return c;
-    }
-    std::vector<fs::path> files() const { return {fs::directory_iterator(path), fs::directory_iterator()}; }
-    fs::path path;
-};
-
-std::string read(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
+weft::Config config_of(const ScratchFolder& folder) {
+    weft::Config c = weft::Config::from_env();
+    c.cache = true;
+    c.cache_dir = folder.path();
+    return c;
 }
 
 void write(const fs::path& file, const std::string& bytes) {
@@ -74,24 +52,24 @@ std::string live(const weft::Config& config, std::uint64_t* loaded = nullptr) {
 }  // namespace
 
 TEST_CASE("cache: absent, then saved at destruction and loaded") {
-    const Folder folder;
+    const ScratchFolder folder;
     std::uint64_t loaded = 1;
-    const std::string first = live(folder.config(), &loaded);
+    const std::string first = live(config_of(folder), &loaded);
     if (first.empty()) return;  // no device
     CHECK(first == "absent");
     CHECK(loaded == 0);
     REQUIRE(folder.files().size() == 1);
-    CHECK(live(folder.config(), &loaded) == "loaded");
+    CHECK(live(config_of(folder), &loaded) == "loaded");
     CHECK(loaded > 0);
     CHECK(loaded < fs::file_size(folder.files()[0]));
     CHECK(folder.files().size() == 1);
 }
 
 TEST_CASE("cache: damaged, truncated and foreign files are a miss with the reason, then replaced") {
-    const Folder folder;
-    if (live(folder.config()).empty()) return;
+    const ScratchFolder folder;
+    if (live(config_of(folder)).empty()) return;
     const fs::path file = folder.files().at(0);
-    const std::string good = read(file);
+    const std::string good = read_whole(file);
     const auto flipped = [&](std::size_t at) {
         std::string bytes = good;
         bytes[at] = static_cast<char>(bytes[at] ^ 1);
@@ -112,17 +90,17 @@ TEST_CASE("cache: damaged, truncated and foreign files are a miss with the reaso
         CAPTURE(reason);
         write(file, bytes);
         std::uint64_t loaded = 1;
-        CHECK(live(folder.config(), &loaded).find(reason) != std::string::npos);
+        CHECK(live(config_of(folder), &loaded).find(reason) != std::string::npos);
         CHECK(loaded == 0);
-        CHECK(live(folder.config()) == "loaded");
+        CHECK(live(config_of(folder)) == "loaded");
     }
 }
 
 TEST_CASE("cache: a folder that cannot be made or written is no error") {
-    const Folder folder;
-    const fs::path regular = folder.path / "file";
+    const ScratchFolder folder;
+    const fs::path regular = folder.path() / "file";
     write(regular, "not a folder");
-    weft::Config config = folder.config();
+    weft::Config config = config_of(folder);
     config.cache_dir = regular / "below";
     on_device(
         [](weft::Backend& backend) {
@@ -132,23 +110,23 @@ TEST_CASE("cache: a folder that cannot be made or written is no error") {
             check_usable(backend);
         },
         config);
-    CHECK(read(regular) == "not a folder");
+    CHECK(read_whole(regular) == "not a folder");
 }
 
 TEST_CASE("cache: a folder with the name of the file is a miss") {
-    const Folder folder;
-    if (live(folder.config()).empty()) return;
+    const ScratchFolder folder;
+    if (live(config_of(folder)).empty()) return;
     const fs::path file = folder.files().at(0);
     fs::remove(file);
     fs::create_directory(file);
-    CHECK(live(folder.config()) == "a folder, not a file");
+    CHECK(live(config_of(folder)) == "a folder, not a file");
     CHECK(fs::is_directory(file));
     CHECK(folder.files().size() == 1);  // no temporary file is left
 }
 
 TEST_CASE("cache: off writes nothing") {
-    const Folder folder;
-    weft::Config config = folder.config();
+    const ScratchFolder folder;
+    weft::Config config = config_of(folder);
     config.cache = false;
     on_device(
         [](weft::Backend& backend) {
@@ -161,10 +139,10 @@ TEST_CASE("cache: off writes nothing") {
 }
 
 TEST_CASE("cache: two backends save one after the other and keep each other's pipelines") {
-    const Folder folder;
-    std::optional<weft::Backend> first = make_backend(folder.config());
+    const ScratchFolder folder;
+    std::optional<weft::Backend> first = make_backend(config_of(folder));
     if (!first) return;
-    weft::Backend second(folder.config());
+    weft::Backend second(config_of(folder));
     const Program mine(*first, kAffine), other(second, kSlow), third(second, kInPlace);
     CHECK(first->save_pipeline_cache());
     const auto alone = fs::file_size(folder.files().at(0));
@@ -191,12 +169,13 @@ TEST_CASE("child: saves the cache") {
 }
 
 TEST_CASE("cache: processes that save in parallel leave a complete file") {
-    const Folder folder;
+    const ScratchFolder folder;
     std::vector<pid_t> children;
     for (int i = 0; i < 3; ++i)
-        children.push_back(start_case("child: saves the cache", {{"WEFT_CACHE_DIR", folder.path.string()}}));
+        children.push_back(
+            start_case("child: saves the cache", {{"WEFT_CACHE_DIR", folder.path().string()}}));
     for (const pid_t child : children) CHECK(await_exit(child) == 0);
     if (folder.files().empty()) return;  // no device
     CHECK(folder.files().size() == 1);
-    CHECK(live(folder.config()) == "loaded");
+    CHECK(live(config_of(folder)) == "loaded");
 }
