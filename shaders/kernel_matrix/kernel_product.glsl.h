@@ -4,8 +4,8 @@
 // shader. No include guard: read once for each kernel.
 
 WEFT_CONST uint kTile = 64, kLongDepth = 16;
-// Qubits that are in shared memory simultaneously. They leave room for other workgroups on the same processor,
-// whose arithmetic covers the stores of this one.
+// Qubits that are in shared memory simultaneously. They leave room for other workgroups on the same
+// processor, whose arithmetic covers the stores of this one.
 WEFT_CONST uint kDepth = 8;
 WEFT_CONST uint kParts = 2;               // cosine and sine
 WEFT_CONST uint kRows = 8, kColumns = 4;  // values of an invocation

@@ -9,6 +9,7 @@ WEFT_GPU Raw value_at(uint i) {
     return values[row_begin + i];
 }
 #include "encode_norm_team.glsl.h"
+
 #include "encode_norm_record.glsl.h"
 
 WEFT_MAIN() {

@@ -8,6 +8,7 @@ WEFT_GPU Raw value_at(uint i) {
     return Raw(0u);
 }
 #include "encode_norm_team.glsl.h"
+
 #include "encode_norm_record.glsl.h"
 uint row;
 WEFT_GPU Norm norm_at(uint block) {
