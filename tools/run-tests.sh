@@ -19,6 +19,8 @@ python=()
 if [ -x build/python-venv/bin/python ]; then
     python=(-DWEFT_PYTHON=ON "-DPython_ROOT_DIR=$PWD/build/python-venv")
 fi
+# ccache would preprocess each source once more to look for it; the dependencies that the compiler writes serve as well.
+export CCACHE_DEPEND=1
 cmake --preset ci --no-warn-unused-cli "${cuda[@]}" "${python[@]}"
 cmake --build --preset ci --parallel "$(nproc)"
 exec ctest --preset ci --parallel "$(nproc)" "$@"
