@@ -27,18 +27,21 @@ enable_language(CUDA)
 # CMake 3.25 does not know that nvcc has C++20, so the standard cannot be requested as a compile feature.
 string(APPEND CMAKE_CUDA_FLAGS " -std=c++20")
 
-# Compiles a kernel header with one set of macros, as shaders are compiled: a generated file defines the macros and
-# includes the header. <header> is relative to src/ops_cuda; the path of the generated file goes to `kernel_variant`.
-function(weft_write_kernel_variant header name)
+# Compiles kernel headers with one set of macros, as shaders are compiled: a generated file defines the macros and includes
+# the headers. Most of its compilation is what all kernels include, hence several headers in a file. <headers> are relative
+# to src/ops_cuda; the path of the generated file goes to `kernel_variant`.
+function(weft_write_kernel_variant headers name)
     list(TRANSFORM ARGN PREPEND "#define ")
     list(JOIN ARGN "\n" defines)
     string(REPLACE "=" " " defines "${defines}")
+    list(TRANSFORM headers REPLACE "(.+)" "#include \"ops_cuda/\\1\"\n")
+    list(JOIN headers "" includes)
     set(file "${PROJECT_BINARY_DIR}/generated/cuda/${name}.cu")
-    file(CONFIGURE OUTPUT "${file}" CONTENT "${defines}\n#include \"ops_cuda/${header}\"\n" @ONLY)
+    file(CONFIGURE OUTPUT "${file}" CONTENT "${defines}\n${includes}" @ONLY)
     set(kernel_variant "${file}" PARENT_SCOPE)
 endfunction()
-macro(weft_add_kernel_variant)
-    weft_write_kernel_variant(${ARGN})
+macro(weft_add_kernel_variant headers)
+    weft_write_kernel_variant("${headers}" ${ARGN})
     target_sources(weft_cuda PRIVATE "${kernel_variant}")
 endmacro()
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// amplitude, for rows that a block or a part of a block holds. LAUNCH is the function that launches it.
+// amplitude, for rows that a block or a part of a block holds. NAME names the function that launches it.
 #include "ops_cuda/encode/encode_kernel.cuh"
 
 namespace weft::cuda {
@@ -30,7 +30,7 @@ int launch(const EncodeLaunch& l) {
 
 }  // namespace
 
-int LAUNCH(const EncodeLaunch& l) {
+int NAME(amplitude)(const EncodeLaunch& l) {
     return with_width(l, [&]<class Wide>(Wide) {
         constexpr bool wide = Wide::value;
         if (l.plan->local_size == 1024) return launch<wide, 1024, 8>(l);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// amplitude, for rows that several blocks share, and for longer rows in three steps. LAUNCH is the function
+// amplitude, for rows that several blocks share, and for longer rows in three steps. NAME names the function
 // that launches them.
 #include "ops_cuda/encode/encode_kernel.cuh"
 
@@ -102,7 +102,7 @@ int launch_norms(const EncodeLaunch& l) {
 
 }  // namespace
 
-int LAUNCH(const EncodeLaunch& l) {
+int NAME(amplitude_long)(const EncodeLaunch& l) {
     if (l.step == EncodeStep::norm_block || l.step == EncodeStep::norm_row) return launch_norms(l);
     return with_width(l, [&]<class Wide>(Wide) {
         return l.step == EncodeStep::scale ? launch_scale<Wide::value>(l) : launch_shared<Wide::value>(l);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// iqp: direct sums of up to 6 qubits, otherwise phases and the transform of a slab. LAUNCH is the function
+// iqp: direct sums of up to 6 qubits, otherwise phases and the transform of a slab. NAME names the function
 // that launches them. encode_wht.cu transforms the bits above a slab.
 #include "ops_cuda/encode/encode_kernel.cuh"
 
@@ -42,7 +42,7 @@ int launch(const EncodeLaunch& l) {
 
 }  // namespace
 
-int LAUNCH(const EncodeLaunch& l) {
+int NAME(iqp)(const EncodeLaunch& l) {
     return with_width(l, [&]<class Wide>(Wide) -> int {
         constexpr bool wide = Wide::value;
         if (l.plan->kernel == kernels::EncodeKernel::iqp_direct) return launch<EncodeIqpDirect<wide>>(l);

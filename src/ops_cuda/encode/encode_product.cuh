@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// angle, phase and iqp-z. LAUNCH is the function that launches them.
+// angle, phase and iqp-z. NAME names the function that launches them.
 #include "ops_cuda/encode/encode_kernel.cuh"
 
 namespace weft::cuda {
@@ -28,7 +28,7 @@ int launch(const EncodeLaunch& l) {
 
 }  // namespace
 
-int LAUNCH(const EncodeLaunch& l) {
+int NAME(product)(const EncodeLaunch& l) {
     return with_width(l, [&]<class Wide>(Wide) {
         switch (l.plan->method) {
             case EncodeMethod::angle:
