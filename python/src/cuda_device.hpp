@@ -26,6 +26,7 @@ class CurrentDevice {
 
   private:
     int before_ = 0;
+    bool changed_ = false;
 };
 
 }  // namespace weft::python

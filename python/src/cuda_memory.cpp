@@ -94,11 +94,12 @@ cuda::StreamHandle stream_handle(std::intptr_t number) {
 
 CurrentDevice::CurrentDevice(int ordinal) {
     check_cuda(cudaGetDevice(&before_), "cudaGetDevice");
-    check_cuda(cudaSetDevice(ordinal), "cudaSetDevice");
+    changed_ = before_ != ordinal;
+    if (changed_) check_cuda(cudaSetDevice(ordinal), "cudaSetDevice");
 }
 
 CurrentDevice::~CurrentDevice() {
-    (void)cudaSetDevice(before_);
+    if (changed_) (void)cudaSetDevice(before_);
 }
 
 void require_cuda(const char* call) {
