@@ -108,6 +108,16 @@ def test_torch_on_the_cpu():
     assert torch.from_dlpack(buffer).data_ptr() == buffer.array.ctypes.data
 
 
+def test_jax_on_the_cpu():
+    jax = pytest.importorskip("jax")
+    x = np.random.default_rng(1).random((4, 3), np.float32)
+    assert np.array_equal(weftgpu.kernel_matrix(jax.numpy.asarray(x)), weftgpu.kernel_matrix(x))
+    out = jax.numpy.zeros((4, 4))  # immutable, which its tensor does not say
+    with pytest.raises(weftgpu.InvalidArgument, match="out: is read-only"):
+        weftgpu.kernel_matrix(x, out=out)
+    assert not np.asarray(out).any()
+
+
 def test_what_another_library_refuses_is_said():
     class Refuses:
         dtype = "torch.float32"
