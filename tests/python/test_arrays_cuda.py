@@ -295,7 +295,7 @@ def test_memory_is_given_back():
     gc.collect()
     torch.cuda.synchronize()
     backend.wait_idle()
-    assert backend.memory["live_buffers"] == before
+    assert backend.memory["live_buffers"] <= before
 
 
 # -------------------------------------------------------------------------------------------------------- refusals
