@@ -309,11 +309,13 @@ class JobPipeline:
         if self._closed:
             return
         self._closed = True
-        for token in reversed(list(self._unfinished)):
-            self._core.cancel(token)
-        for future in list(self._futures):
-            future._settle()
-        self._core.close()
+        try:
+            for token in reversed(list(self._unfinished)):
+                self._core.cancel(token)
+            for future in list(self._futures):
+                future._settle()
+        finally:
+            self._core.close()
 
     def __enter__(self) -> JobPipeline:
         return self
