@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays on CUDA devices, as far as they can be tested without one. test_arrays_cuda.py needs a GPU."""
+import enum
+
 import numpy as np
 import pytest
 
 import weftgpu
 from weftgpu import _cuda
+
+
+class Kind(enum.IntEnum):
+    """As PyTorch and JAX name kinds of devices."""
+
+    CUDA = 2
 
 
 class OnCuda:
@@ -13,7 +21,7 @@ class OnCuda:
     dtype, shape = "float32", (2, 2)
 
     def __dlpack_device__(self):
-        return (2, 0)
+        return (Kind.CUDA, 0)
 
     def __dlpack__(self, **_):
         raise AssertionError("read before anything was known about the device")
