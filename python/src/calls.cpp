@@ -192,8 +192,8 @@ Call::Call(const Backend& backend, std::uint64_t bytes, nb::handle progress, boo
 }
 
 void Call::run(const std::function<void()>& work) {
-    require_running();
     const WithoutLock unlocked;
+    require_running();  // under way, so that a thread of the caller is parked instead of failing at the exit
     work();
 }
 
@@ -231,9 +231,9 @@ bool wait_with_signals(const std::function<bool(std::chrono::nanoseconds)>& wait
             }
         }
         bool done = false;
-        require_running();
         {
             const WithoutLock unlocked;
+            require_running();
             done = wait(slice);
         }
         if (done) return true;
