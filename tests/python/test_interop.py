@@ -110,9 +110,10 @@ def test_torch_on_the_cpu():
 
 def test_jax_on_the_cpu():
     jax = pytest.importorskip("jax")
+    cpu = jax.devices("cpu")[0]
     x = np.random.default_rng(1).random((4, 3), np.float32)
-    assert np.array_equal(weftgpu.kernel_matrix(jax.numpy.asarray(x)), weftgpu.kernel_matrix(x))
-    out = jax.numpy.zeros((4, 4))  # immutable, which its tensor does not say
+    assert np.array_equal(weftgpu.kernel_matrix(jax.device_put(x, cpu)), weftgpu.kernel_matrix(x))
+    out = jax.device_put(np.zeros((4, 4), np.float32), cpu)  # immutable, which its tensor does not say
     with pytest.raises(weftgpu.InvalidArgument, match="out: is read-only"):
         weftgpu.kernel_matrix(x, out=out)
     assert not np.asarray(out).any()
