@@ -4,7 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <tuple>
 
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include "cuda.hpp"
 #include "errors.hpp"
 
 namespace weft::python {
@@ -34,10 +39,6 @@ std::optional<ElementType> element_type_of(nb::dlpack::dtype type) {
     }
     if (std::find(kKnown.begin(), kKnown.end(), found) == kKnown.end()) return std::nullopt;
     return found;
-}
-
-std::string name_of_type(nb::handle object) {
-    return nb::cast<std::string>(object.type().attr("__name__"));
 }
 
 /// The dtype as the array prints it, for messages.
@@ -79,6 +80,9 @@ std::string reason_of(nb::handle object) {
 /// For objects that are no array that can be read.
 [[noreturn]] void refuse_object(const char* call, const char* name, nb::handle object,
                                 std::initializer_list<ElementType> types) {
+    if (PyCapsule_CheckExact(object.ptr()))
+        refuse_type(prefix(call, name) +
+                    ": a DLPack capsule can be used once, and this one was; give the array itself");
     const std::string reason = reason_of(object);
     const bool foreign = name_of_dtype(object).find('.') != std::string::npos;  // torch.float32
     if (!reason.empty() && foreign) refuse_type(prefix(call, name) + ": cannot be read: " + reason);
@@ -98,16 +102,36 @@ bool in_c_order(const nb::ndarray<nb::ro>& tensor) {
     return true;
 }
 
+/// Errors: InvalidArgument - not at the place.
+void require_place(const char* call, const char* name, const nb::ndarray<nb::ro>& tensor,
+                   const Place& place) {
+    const int kind = tensor.device_type();
+    if (!place.on_cuda()) {
+        if (kind != nb::device::cpu::value && kind != nb::device::cuda_host::value)
+            refuse(prefix(call, name) + ": is not in host memory; copy it to the host first");
+        return;
+    }
+    const std::string need =
+        ", need CUDA device " + std::to_string(place.ordinal) + " for all arrays of a call)";
+    if (kind != nb::device::cuda::value && kind != nb::device::cuda_managed::value)
+        refuse(prefix(call, name) + ": is on another device (got memory that is not CUDA's" + need);
+    if (tensor.device_id() != place.ordinal)
+        refuse(prefix(call, name) + ": is on another device (got CUDA device " +
+               std::to_string(tensor.device_id()) + need);
+    if (tensor.nbytes() != 0)
+        check_cuda_memory(prefix(call, name), tensor.data(), tensor.nbytes(), place.ordinal);
+}
+
 Array read(const char* call, const char* name, nb::handle object, std::initializer_list<ElementType> types,
-           const nb::ndarray<nb::ro>& tensor) {
-    if (tensor.device_type() != nb::device::cpu::value &&
-        tensor.device_type() != nb::device::cuda_host::value)
-        refuse(prefix(call, name) + ": is not in host memory; copy it to the host first");
+           const nb::ndarray<nb::ro>& tensor, const Place& place) {
     const std::optional<ElementType> type = element_type_of(tensor.dtype());
     if (!type || (types.size() != 0 && std::find(types.begin(), types.end(), *type) == types.end()))
         refuse_dtype(call, name, object, types);
     if (!in_c_order(tensor))
-        refuse(prefix(call, name) + ": is not in C order; write numpy.ascontiguousarray(" + name + ")");
+        refuse(prefix(call, name) + ": is not in C order; write " +
+               (place.on_cuda() ? std::string("a contiguous copy")
+                                : "numpy.ascontiguousarray(" + std::string(name) + ")"));
+    require_place(call, name, tensor, place);
     Array array{
         nb::borrow<nb::any>(object), tensor, const_cast<void*>(tensor.data()), {}, tensor.size(), *type};
     array.shape.assign(tensor.shape_ptr(), tensor.shape_ptr() + tensor.ndim());
@@ -121,6 +145,15 @@ nb::object numpy_function(const char* name) {
 }
 
 }  // namespace
+
+bool is_numpy(nb::handle object) {
+    static PyObject* const type = nb::object(numpy_function("ndarray")).release().ptr();
+    return reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) == type;
+}
+
+std::string name_of_type(nb::handle object) {
+    return object.is_none() ? "None" : nb::cast<std::string>(object.type().attr("__name__"));
+}
 
 std::string to_string(const Shape& shape) {
     std::string text = "(";
@@ -143,28 +176,59 @@ nb::object with_strides(nb::handle object) {
 
 }  // namespace
 
-Array input(const char* call, const char* name, nb::handle object, std::initializer_list<ElementType> types) {
-    nb::ndarray<nb::ro> tensor;
-    if (!nb::try_cast(with_strides(object), tensor, false)) refuse_object(call, name, object, types);
-    return read(call, name, object, types, tensor);
+namespace {
+
+/// numpy.ma's arrays give their numbers away without the mask.
+void refuse_mask(const char* call, const char* name, nb::handle object) {
+    if (!is_numpy(object) && nb::hasattr(object, "mask") && nb::hasattr(object, "filled"))
+        refuse_type(prefix(call, name) + ": is a masked array, whose mask would be lost; write " + name +
+                    ".filled(value)");
 }
 
-Array output(const char* call, const char* name, nb::handle object) {
+/// `object` as a tensor; false if it is none, or read-only and T is not.
+template <class Tensor>
+bool take(const char* call, const char* name, nb::handle object, const Place& place, Tensor& tensor) {
+    if (!place.on_cuda()) return nb::try_cast(with_strides(object), tensor, false);
+    if (cuda_device_of(object) < 0)
+        refuse(prefix(call, name) +
+               ": is not on a CUDA device, where another array of the call is; copy it to "
+               "CUDA device " +
+               std::to_string(place.ordinal) + " first");
+    return nb::try_cast(cuda_capsule(prefix(call, name), object, place.stream), tensor, false);
+}
+
+}  // namespace
+
+Array input(const char* call, const char* name, nb::handle object, std::initializer_list<ElementType> types,
+            const Place& place) {
+    refuse_mask(call, name, object);
+    nb::ndarray<nb::ro> tensor;
+    if (!take(call, name, object, place, tensor)) refuse_object(call, name, object, types);
+    return read(call, name, object, types, tensor, place);
+}
+
+Array output(const char* call, const char* name, nb::handle object, const Place& place) {
+    refuse_mask(call, name, object);
     nb::ndarray<> tensor;
-    if (!nb::try_cast(with_strides(object), tensor, false)) {
-        Array readable = input(call, name, object);  // says what else is wrong
+    if (is_read_only(object) || !take(call, name, object, place, tensor)) {
+        Array readable = input(call, name, object, {}, place);  // says what else is wrong
         refuse(prefix(call, name) + ": is read-only; give an array that can be written");
     }
-    return read(call, name, object, {}, nb::ndarray<nb::ro>(tensor));
+    return read(call, name, object, {}, nb::ndarray<nb::ro>(tensor), place);
 }
 
-Array output(const char* call, const char* name, nb::handle object, ElementType type, const Shape& shape) {
-    Array array = output(call, name, object);
+Array output(const char* call, const char* name, nb::handle object, ElementType type, const Shape& shape,
+             const Place& place) {
+    Array array = output(call, name, object, place);
     if (array.type != type) refuse_dtype(call, name, object, {type});
     if (array.shape != shape)
         refuse(prefix(call, name) + ": wrong shape (got " + to_string(array.shape) + ", need " +
                to_string(shape) + ")");
     return array;
+}
+
+nb::dlpack::dtype dlpack_type(ElementType type) {
+    return with_element_type(type, []<class T>() { return nb::dtype<T>(); });
 }
 
 nb::object numpy_dtype(ElementType type) {
@@ -188,8 +252,34 @@ Array new_array(ElementType type, const Shape& shape) {
 }
 
 Array output_or_new(const char* call, const char* name, nb::handle object, ElementType type,
-                    const Shape& shape) {
-    return object.is_none() ? new_array(type, shape) : output(call, name, object, type, shape);
+                    const Shape& shape, const Place& place) {
+    if (!object.is_none()) return output(call, name, object, type, shape, place);
+    if (!place.on_cuda()) return new_array(type, shape);
+    Array made = output(call, name, new_cuda_array(place, type, shape), type, shape, place);
+    made.made_here = true;
+    return made;
+}
+
+Place place_of(const char* call, std::initializer_list<nb::handle> objects) {
+    Place place;
+    nb::list arrays;
+    for (const nb::handle object : objects) {
+        const int ordinal = cuda_device_of(object);
+        if (ordinal < 0) continue;
+        if (!place.on_cuda()) place.like = nb::borrow(object);
+        if (!place.on_cuda()) place.ordinal = ordinal;
+        arrays.append(object);
+    }
+    if (!place.on_cuda()) return place;
+    require_cuda(call);
+    std::tie(place.stream, place.wait) = nb::cast<std::pair<std::intptr_t, bool>>(
+        nb::module_::import_("weftgpu._cuda").attr("order_of")(arrays, place.ordinal));
+    return place;
+}
+
+void refuse_on_cuda(const char* call, std::initializer_list<std::pair<const char*, bool>> options) {
+    for (const auto& [name, given] : options)
+        if (given) refuse(prefix(call, name) + " has no effect with CUDA arrays; leave it out");
 }
 
 ElementType element_type_of(const char* call, nb::handle dtype) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of the caller, in one place: what weftgpu reads and writes in host memory. An array is any object
-// with
-// __dlpack__ or the buffer protocol, in C order, and is used where it lies.
+// Arrays of the caller, in one place: what weftgpu reads and writes in host memory, or on a CUDA device. An
+// array is any object with __dlpack__, the buffer protocol or __cuda_array_interface__, in C order, and is
+// used where it lies.
 #pragma once
 
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -23,6 +24,22 @@ using Shape = std::vector<std::size_t>;
 
 inline constexpr ElementType kInt32{ElementKind::signed_integer, 32};
 
+/// Where the arrays of a call lie: in host memory, or on one CUDA device, used in the order of a stream.
+struct Place {
+    int ordinal = -1;          ///< of the CUDA device; -1: host memory
+    std::intptr_t stream = 1;  ///< as __dlpack__ takes it
+    bool wait = false;         ///< for the stream, before an array may go; see weftgpu/_cuda.py
+    nb::object like;           ///< the array whose library makes new ones
+    bool on_cuda() const noexcept { return ordinal >= 0; }
+};
+
+/// The place of the arrays that are given; None is left out. Errors: Unavailable - they are on a CUDA device,
+/// and this build has no CUDA, or there is no driver.
+Place place_of(const char* call, std::initializer_list<nb::handle> objects);
+
+/// Refuses options that calls on CUDA arrays do not have; true: it is given.
+void refuse_on_cuda(const char* call, std::initializer_list<std::pair<const char*, bool>> options);
+
 /// An array during a call, which keeps its memory alive.
 struct Array {
     nb::any object;  ///< as the caller gave it, or the array that was made
@@ -38,32 +55,39 @@ struct Array {
     operator HostArray() const { return {data, size, type}; }
 };
 
+/// Whether it is an array of NumPy, and not of a class derived from that.
+bool is_numpy(nb::handle object);
+/// The name of an object's type, for messages.
+std::string name_of_type(nb::handle object);
+
 /// "(3, 4)", as Python prints a shape.
 std::string to_string(const Shape& shape);
 
 /// An array that `call` reads. `name` is that of the argument. An empty list of types accepts every type that
 /// weft knows. Errors: TypeError - no array, or another type, with the cast to write; InvalidArgument - not
-/// in C order, or not in host memory.
+/// in C order, or not at the place.
 Array input(const char* call, const char* name, nb::handle object,
-            std::initializer_list<ElementType> types = {});
+            std::initializer_list<ElementType> types = {}, const Place& place = {});
 
 /// An array that `call` writes. Errors: as above, and InvalidArgument - read-only, or another shape.
-Array output(const char* call, const char* name, nb::handle object, ElementType type, const Shape& shape);
+Array output(const char* call, const char* name, nb::handle object, ElementType type, const Shape& shape,
+             const Place& place = {});
 /// The same for an array of any type and shape.
-Array output(const char* call, const char* name, nb::handle object);
+Array output(const char* call, const char* name, nb::handle object, const Place& place = {});
 
 /// A new NumPy array, contents undefined.
 Array new_array(ElementType type, const Shape& shape);
 
-/// `object` if it is not None, otherwise a new array.
+/// `object` if it is not None, otherwise a new array: of NumPy, or on the CUDA device.
 Array output_or_new(const char* call, const char* name, nb::handle object, ElementType type,
-                    const Shape& shape);
+                    const Shape& shape, const Place& place = {});
 
 /// "float32" and the like. Errors: TypeError - a type that weft does not know, named.
 ElementType element_type_of(const char* call, nb::handle dtype);
 
-/// The NumPy dtype of an element type.
+/// The NumPy dtype of an element type, and that of DLPack.
 nb::object numpy_dtype(ElementType type);
+nb::dlpack::dtype dlpack_type(ElementType type);
 
 /// Calls `of_type.operator()<T>()` with the C++ type of the elements.
 template <class Call>

@@ -12,6 +12,7 @@
 
 #include "bindings.hpp"
 #include "calls.hpp"
+#include "cuda.hpp"
 #include "errors.hpp"
 #include "text.hpp"
 
@@ -22,7 +23,7 @@ PyBackend::PyBackend(std::shared_ptr<Backend> backend) : backend_(std::move(back
 }
 
 PyBackend::~PyBackend() {
-    destroy_without_lock(backend_);
+    close();
 }
 
 std::shared_ptr<Backend> PyBackend::get() const {
@@ -31,12 +32,25 @@ std::shared_ptr<Backend> PyBackend::get() const {
 }
 
 void PyBackend::close() {
+    destroy_without_lock(cuda_device_);
     destroy_without_lock(backend_);
+}
+
+const PyBackend& backend_of(nb::handle given) {
+    const nb::object chosen = given.is_none()
+                                  ? nb::module_::import_("weftgpu._backend").attr("default_backend")()
+                                  : nb::borrow(given);
+    const PyBackend* backend = nullptr;
+    if (!nb::try_cast(chosen, backend) || backend == nullptr)
+        refuse_type("backend: not a Backend (got " + nb::cast<std::string>(chosen.type().attr("__name__")) +
+                    ", need a weftgpu.Backend)");
+    return *backend;  // alive: the caller's, or the default one
 }
 
 namespace {
 
 std::vector<DeviceInfo> devices() {
+    require_own_driver("devices");
     const WithoutLock unlocked;
     try {
         return list_devices();
@@ -76,6 +90,7 @@ Config config_of(const Settings& given) {
 
 std::shared_ptr<Backend> open(const Settings& settings) {
     const Config config = config_of(settings);
+    require_own_driver("Backend");
     const WithoutLock unlocked;
     return std::make_shared<Backend>(config);
 }
@@ -226,6 +241,9 @@ void bind_backend(nb::module_& module) {
         .def(
             "save_pipeline_cache", [](const PyBackend& b) { return b.get()->save_pipeline_cache(); },
             "Writes the pipeline cache to disk now; False if it is off or cannot be written.")
+        .def(
+            "_cuda_event", [](const PyBackend& b, std::intptr_t stream) { return cuda_event(b, stream); },
+            nb::arg("stream"))
         .def("close", &PyBackend::close,
              "Waits for running work, saves the pipeline cache and lets go of the device. Buffers, programs "
              "and\n"

@@ -4,6 +4,8 @@
 
 #include <memory>
 
+#include <nanobind/nanobind.h>
+
 #include <weft/backend.hpp>
 
 namespace weft::python {
@@ -21,9 +23,15 @@ class PyBackend {
     std::shared_ptr<Backend> get() const;
     /// Waits for running work, saves the pipeline cache and lets go of the device.
     void close();
+    /// The weft::cuda::Device of the backend, when it has been asked for.
+    std::shared_ptr<void>& cuda_device() const { return cuda_device_; }
 
   private:
     std::shared_ptr<Backend> backend_;
+    mutable std::shared_ptr<void> cuda_device_;  // used with the interpreter's lock held
 };
+
+/// The Backend that a call was given, or the default one for None. Errors: TypeError; as default_backend().
+const PyBackend& backend_of(nanobind::handle given);
 
 }  // namespace weft::python

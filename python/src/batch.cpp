@@ -163,13 +163,16 @@ void bind_batch(nb::module_& module) {
                nb::arg("progress").none(), nb::arg("mode"), nb::arg("path"), nb::arg("queues"),
                nb::arg("chunk_elements"), nb::arg("ring_slots"));
     nb::class_<PyPipeline>(module, "_Pipeline")
-        .def("__init__",
-             [](PyPipeline* self, const PyBackend& backend, const Program& program, const std::string& mode,
-                const std::string& path, const std::string& queues, std::uint64_t chunk_elements,
-                std::uint32_t ring_slots) {
-                 new (self)
-                     PyPipeline(backend, program, options_of(mode, path, queues, chunk_elements, ring_slots));
-             })
+        .def(
+            "__init__",
+            [](PyPipeline* self, const PyBackend& backend, const Program& program, const std::string& mode,
+               const std::string& path, const std::string& queues, std::uint64_t chunk_elements,
+               std::uint32_t ring_slots) {
+                new (self)
+                    PyPipeline(backend, program, options_of(mode, path, queues, chunk_elements, ring_slots));
+            },
+            nb::arg("backend"), nb::arg("program"), nb::arg("mode"), nb::arg("path"), nb::arg("queues"),
+            nb::arg("chunk_elements"), nb::arg("ring_slots"))
         .def("submit", &PyPipeline::submit)
         .def("state", [](PyPipeline& p, std::uint64_t token) { return name_of(p.state(token)); })
         .def("cancel", &PyPipeline::cancel)

@@ -17,6 +17,7 @@ void bind_backend(nanobind::module_& module);
 void bind_buffer(nanobind::module_& module);
 void bind_program(nanobind::module_& module);
 void bind_batch(nanobind::module_& module);
+void bind_recording(nanobind::module_& module);
 void bind_stream(nanobind::module_& module);
 void bind_profile(nanobind::module_& module);
 void bind_field(nanobind::module_& module);

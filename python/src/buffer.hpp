@@ -11,6 +11,8 @@
 
 namespace weft::python {
 
+struct CudaMemory;
+
 /// A range of device memory or page-locked memory with a type and a shape, in C order. Cheap to copy.
 struct PyBuffer {
     std::shared_ptr<core::BufferObject> object;
@@ -18,6 +20,7 @@ struct PyBuffer {
     ElementType type{};
     Shape shape;
     bool pinned = false;
+    std::shared_ptr<CudaMemory> cuda = nullptr;  ///< if CUDA uses the memory too
 
     std::uint64_t size() const noexcept;
     std::uint64_t bytes() const noexcept { return size() * type.bytes(); }
@@ -26,6 +29,9 @@ struct PyBuffer {
     /// For copies and dispatches, which know no types.
     BufferView<std::byte> view() const;
 };
+
+/// Errors: TypeError - no Buffer.
+const PyBuffer& buffer_of(const char* call, const char* name, nb::handle object);
 
 /// Errors: TypeError, InvalidArgument - another type or shape.
 void require(const char* call, const char* name, const PyBuffer& buffer, ElementType type,

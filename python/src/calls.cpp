@@ -27,7 +27,7 @@ std::uint64_t watched_bytes(const Backend& backend) {
 
 /// The exit of the interpreter. Never destroyed: threads of the caller may outlive static objects.
 struct Exit {
-    std::atomic<bool> begun{false};
+    std::atomic<bool> begun{false}, opened{false}, forked{false};
     std::atomic<int> running{0};  // threads within weft, whose exit handlers and drivers must not meet
     std::stop_source stop;
     pid_t process = getpid();
@@ -48,20 +48,6 @@ bool on_main_thread() {
     return syscall(SYS_gettid) == getpid();
 }
 
-/// Counts a call as under way, so that the exit waits for it.
-struct Running {
-    Running() {
-        exit_state().running.fetch_add(1);
-        if (exit_state().begun.load()) {
-            exit_state().running.fetch_sub(1);
-            throw Error(Errc::unsupported, "weftgpu: the interpreter exits, so no more work is taken");
-        }
-    }
-    ~Running() { exit_state().running.fetch_sub(1); }
-    Running(const Running&) = delete;
-    Running& operator=(const Running&) = delete;
-};
-
 /// weft copies callbacks without the interpreter's lock, so the object is shared, and the call holds it to
 /// the end.
 ProgressCallback show(nb::handle progress, std::stop_token stop) {
@@ -75,14 +61,14 @@ ProgressCallback show(nb::handle progress, std::stop_token stop) {
 
 /// A call on another thread. Belongs to both threads.
 struct WatchedWork {
-    std::function<void()> work;  // destroyed with the interpreter's lock held
+    std::function<void()> work;  // destroyed with the interpreter's lock held if it has objects of Python
     std::mutex mutex;
     std::condition_variable changed;
     bool done = false, abandoned = false;
     std::exception_ptr failure;
 };
 
-void do_work(const std::shared_ptr<WatchedWork>& shared, const std::unique_ptr<Running>&) {
+void do_work(const std::shared_ptr<WatchedWork>& shared, const std::unique_ptr<UnderWay>& under_way) {
     try {
         shared->work();
     } catch (...) {
@@ -95,8 +81,8 @@ void do_work(const std::shared_ptr<WatchedWork>& shared, const std::unique_ptr<R
         abandoned = shared->abandoned;
         shared->changed.notify_one();
     }
-    if (!abandoned) return;
-    // The exit waits for Running, without the lock.
+    if (!abandoned || !under_way) return;
+    // The exit waits for this thread, without the lock.
     const nb::gil_scoped_acquire locked;
     shared->work = nullptr;
     shared->failure = nullptr;
@@ -104,6 +90,41 @@ void do_work(const std::shared_ptr<WatchedWork>& shared, const std::unique_ptr<R
 
 void check_signals() {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+/// Waits for `shared`, whose work `worker` does. When a signal handler raises, `interrupted` is called; with
+/// `abandon`, nobody waits for the work then.
+void wait_for(const std::shared_ptr<WatchedWork>& shared, std::thread worker, bool abandon,
+              const std::function<void()>& interrupted) {
+    std::optional<nb::python_error> interrupt;
+    for (bool ended = false; !ended;) {
+        {
+            const WithoutLock unlocked;
+            std::unique_lock lock(shared->mutex);
+            ended = shared->changed.wait_for(lock, kSignalInterval, [&] { return shared->done; });
+        }
+        if (ended || interrupt || PyErr_CheckSignals() == 0) continue;
+        interrupt.emplace();
+        interrupted();
+        if (!abandon) continue;
+        const std::lock_guard lock(shared->mutex);
+        if (shared->done) continue;
+        shared->abandoned = true;
+        worker.detach();
+        throw std::move(*interrupt);
+    }
+    worker.join();
+    if (interrupt) throw std::move(*interrupt);
+    if (shared->failure) std::rethrow_exception(shared->failure);
+}
+
+/// A driver that the parent opened cannot be used here; without one this is a process as any other.
+void after_fork() {
+    Exit& state = exit_state();
+    if (state.opened.load())
+        state.forked.store(true);
+    else
+        state.process = getpid();
 }
 
 /// Cancels what runs, and waits with the lock held by nobody until no call runs and the devices are idle.
@@ -126,13 +147,36 @@ void shut_down() {
 
 }  // namespace
 
+UnderWay::UnderWay() {
+    exit_state().running.fetch_add(1);
+}
+
+UnderWay::~UnderWay() {
+    exit_state().running.fetch_sub(1);
+}
+
+void require_running() {
+    if (exit_state().begun.load())
+        throw Error(Errc::unsupported, "weftgpu: the interpreter exits, so no more work is taken");
+}
+
+void require_own_driver(const char* call) {
+    Exit& state = exit_state();
+    if (state.forked.load())
+        throw Error(Errc::unsupported,
+                    std::string(call) +
+                        ": this process was forked after its parent had opened a driver, which does not "
+                        "survive that; use multiprocessing.get_context(\"spawn\")");
+    state.opened.store(true);
+}
+
 WithoutLock::WithoutLock() {
-    exit_state().running.fetch_add(1);  // before another thread can begin the exit
+    under_way_.emplace();  // before another thread can begin the exit
     state_ = PyEval_SaveThread();
 }
 
 WithoutLock::~WithoutLock() {
-    exit_state().running.fetch_sub(1);  // the exit waits for the work, not for the lock
+    under_way_.reset();  // the exit waits for the work, not for the lock
     if (exit_state().begun.load() && !on_main_thread()) park();
     PyEval_RestoreThread(state_);
 }
@@ -149,34 +193,26 @@ Call::Call(const Backend& backend, std::uint64_t bytes, nb::handle progress, boo
 
 void Call::run(const std::function<void()>& work) {
     const WithoutLock unlocked;
-    const Running running;
+    require_running();  // under way, so that a thread of the caller is parked instead of failing at the exit
     work();
 }
 
 void Call::run_watched(std::function<void()> work) {
+    require_running();
     const auto shared = std::make_shared<WatchedWork>();
     shared->work = std::move(work);
-    std::thread worker(do_work, shared, std::make_unique<Running>());
-    std::optional<nb::python_error> interrupt;
-    for (bool ended = false; !ended;) {
-        {
-            const WithoutLock unlocked;
-            std::unique_lock lock(shared->mutex);
-            ended = shared->changed.wait_for(lock, kSignalInterval, [&] { return shared->done; });
-        }
-        if (ended || interrupt || PyErr_CheckSignals() == 0) continue;
-        interrupt.emplace();
-        stop_.request_stop();
-        if (!abandon_) continue;
-        const std::lock_guard lock(shared->mutex);
-        if (shared->done) continue;
-        shared->abandoned = true;
-        worker.detach();
-        throw std::move(*interrupt);
+    wait_for(shared, std::thread(do_work, shared, std::make_unique<UnderWay>()), abandon_,
+             [this] { stop_.request_stop(); });
+}
+
+void run_alone(std::function<void()> work) {
+    if (!on_main_thread()) {
+        const WithoutLock unlocked;
+        return work();
     }
-    worker.join();
-    if (interrupt) throw std::move(*interrupt);
-    if (shared->failure) std::rethrow_exception(shared->failure);
+    const auto shared = std::make_shared<WatchedWork>();
+    shared->work = std::move(work);
+    wait_for(shared, std::thread(do_work, shared, nullptr), true, [] {});
 }
 
 bool wait_with_signals(const std::function<bool(std::chrono::nanoseconds)>& wait,
@@ -197,7 +233,7 @@ bool wait_with_signals(const std::function<bool(std::chrono::nanoseconds)>& wait
         bool done = false;
         {
             const WithoutLock unlocked;
-            const Running running;
+            require_running();
             done = wait(slice);
         }
         if (done) return true;
@@ -221,6 +257,7 @@ OpReport& last_report() {
 void bind_calls(nb::module_& module) {
     exit_state();
     module.def("_shut_down", &shut_down, "Called when the interpreter exits.");
+    module.def("_after_fork", &after_fork, "Called in a process that was forked.");
 }
 
 }  // namespace weft::python

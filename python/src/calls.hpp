@@ -20,8 +20,22 @@ namespace weft::python {
 
 namespace nb = nanobind;
 
-/// Gives up the interpreter's lock during its life, for which the exit of the interpreter waits. If that has
-/// begun meanwhile, the thread is parked: taking the lock would end it inside a C++ frame.
+/// A thread within weft, during its life. The exit of the interpreter waits for it.
+class UnderWay {
+  public:
+    UnderWay();
+    ~UnderWay();
+    UnderWay(const UnderWay&) = delete;
+    UnderWay& operator=(const UnderWay&) = delete;
+};
+
+/// Refuses new work when the interpreter has begun to exit. Errors: Unavailable.
+void require_running();
+/// Refuses calls in a process that was forked after a driver was opened. Errors: Unavailable.
+void require_own_driver(const char* call);
+
+/// Gives up the interpreter's lock during its life, under way. If the exit has begun meanwhile, the thread is
+/// parked: taking the lock would end it inside a C++ frame.
 class WithoutLock {
   public:
     WithoutLock();
@@ -30,6 +44,7 @@ class WithoutLock {
     WithoutLock& operator=(const WithoutLock&) = delete;
 
   private:
+    std::optional<UnderWay> under_way_;
     PyThreadState* state_;
 };
 
@@ -73,6 +88,10 @@ class Call {
     std::stop_source stop_;
     BatchOptions options_;
 };
+
+/// Long work of the host on memory of its own, without the interpreter's lock. A signal handler that raises
+/// ends the call at once; the work ends by itself then, and holds no object of Python.
+void run_alone(std::function<void()> work);
 
 /// Calls `wait` with short times until it returns true, and looks for signals between them. Without a timeout
 /// it waits forever. Returns false when the time was up.

@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "buffer.hpp"
 #include "calls.hpp"
+#include "cuda.hpp"
 #include "errors.hpp"
 #include "stream.hpp"
 
@@ -37,20 +38,27 @@ Shape states_shape(const StateShape& shape) {
     return {static_cast<std::size_t>(shape.samples), static_cast<std::size_t>(shape.state_size())};
 }
 
-nb::any encode_host(const PyBackend& backend, const std::string& name, nb::handle x, std::uint32_t qubits,
-                    nb::handle dtype, nb::handle out_object, bool strict, nb::handle progress) {
+nb::any encode_arrays(nb::handle backend, const std::string& name, nb::handle x, std::uint32_t qubits,
+                      nb::handle dtype, nb::handle out_object, bool strict, nb::handle progress) {
     const EncodeMethod method = encode_method(name);
-    Array values = method == EncodeMethod::basis ? input("encode", "x", x, {kInt64, kFloat64, kFloat32})
-                                                 : input("encode", "x", x, {kFloat32, kFloat64});
+    const Place place = place_of("encode", {x, out_object});
+    Array values = method == EncodeMethod::basis
+                       ? input("encode", "x", x, {kInt64, kFloat64, kFloat32}, place)
+                       : input("encode", "x", x, {kFloat32, kFloat64}, place);
     const StateShape shape = shape_of(method, values.shape, qubits);
     const ElementType type = element_type_of("encode", dtype);
     if (type != kComplex64 && type != kComplex128)
         refuse_type("encode: dtype: wrong type (got " + weft::to_string(type) +
                     ", need complex64 or complex128)");
-    Array out = output_or_new("encode", "out", out_object, type, states_shape(shape));
-    const std::shared_ptr<Backend> owner = backend.get();
-    EncodeHostOptions options{.check_values = strict};
+    Array out = output_or_new("encode", "out", out_object, type, states_shape(shape), place);
     nb::any result = out.object;
+    if (place.on_cuda()) {
+        refuse_on_cuda("encode", {{"backend", !backend.is_none()}, {"progress", !progress.is_none()}});
+        encode_on_cuda(place, method, values, out, shape, {.check_values = strict});
+        return result;
+    }
+    const std::shared_ptr<Backend> owner = backend_of(backend).get();
+    EncodeHostOptions options{.check_values = strict};
     Call call(*owner, values.bytes() + out.bytes(), progress, out.made_here);
     last_report() =
         call([=, values = std::move(values), out = std::move(out)](const BatchOptions& batch) mutable {
@@ -60,8 +68,10 @@ nb::any encode_host(const PyBackend& backend, const std::string& name, nb::handl
     return result;
 }
 
-EncodeOutcome encode_stream(PyStream& stream, const std::string& name, const PyBuffer& values,
-                            std::uint32_t qubits, const PyBuffer& out) {
+EncodeOutcome encode_stream(PyStream& stream, const std::string& name, nb::handle x, std::uint32_t qubits,
+                            nb::handle out_object) {
+    const PyBuffer& values = buffer_of("encode", "x", x);
+    const PyBuffer& out = buffer_of("encode", "out", out_object);
     const EncodeMethod method = encode_method(name);
     const StateShape shape = shape_of(method, values.shape, qubits);
     require("encode", "out", out, out.type, states_shape(shape));
@@ -80,7 +90,7 @@ Failures failures(const EncodeOutcome& outcome, PyStream& stream) {
 }  // namespace
 
 void bind_encode(nb::module_& module) {
-    module.def("_encode", &encode_host, nb::arg("backend"), nb::arg("method"), nb::arg("x"),
+    module.def("_encode", &encode_arrays, nb::arg("backend").none(), nb::arg("method"), nb::arg("x").none(),
                nb::arg("qubits"), nb::arg("dtype"), nb::arg("out").none(), nb::arg("strict"),
                nb::arg("progress").none());
     module.def("_encode_features", [](const std::string& method, std::uint32_t qubits) {
@@ -89,7 +99,8 @@ void bind_encode(nb::module_& module) {
     nb::class_<EncodeOutcome>(module, "EncodeOutcome", "Which samples of an encode on a Stream failed.")
         .def("failures", &failures, nb::arg("stream"),
              "Waits, and returns (sample, position, fault) of every sample at fault.");
-    module.def("_encode_stream", &encode_stream);
+    module.def("_encode_stream", &encode_stream, nb::arg("stream"), nb::arg("method"), nb::arg("x").none(),
+               nb::arg("qubits"), nb::arg("out").none());
 }
 
 }  // namespace weft::python

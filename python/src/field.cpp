@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "buffer.hpp"
 #include "calls.hpp"
+#include "cuda.hpp"
 #include "errors.hpp"
 #include "stream.hpp"
 
@@ -55,8 +56,9 @@ void require_elements(const char* call, const char* name, const FieldInfo& info,
                vector_shape(info) + " for " + std::string(info.name) + ")");
 }
 
-Array operand(const char* call, const char* name, const FieldInfo& info, nb::handle object) {
-    Array array = input(call, name, object, {limb_type(info)});
+Array operand(const char* call, const char* name, const FieldInfo& info, nb::handle object,
+              const Place& place) {
+    Array array = input(call, name, object, {limb_type(info)}, place);
     require_elements(call, name, info, array.shape);
     return array;
 }
@@ -71,16 +73,17 @@ Shape result_shape(const FieldInfo& info, FieldOp op, const Shape& a) {
     return is_reduction(op) ? element_shape(info) : a;
 }
 
-nb::any apply(const FieldInfo& info, const std::string& name, const PyBackend& backend, nb::handle a_object,
+nb::any apply(const FieldInfo& info, const std::string& name, nb::handle backend, nb::handle a_object,
               nb::handle b_object, nb::handle scalar_object, nb::handle out_object, bool checked,
               bool montgomery, nb::handle progress) {
     const FieldOp op = op_named(name);
     const std::string call_name = "Field." + name;
     const char* const call = call_name.c_str();
-    Array a = operand(call, "a", info, a_object);
+    const Place place = place_of(call, {a_object, b_object, out_object});
+    Array a = operand(call, "a", info, a_object, place);
     Array b, scalar;
     if (takes_b(op)) {
-        b = operand(call, "b", info, b_object);
+        b = operand(call, "b", info, b_object, place);
         require_same_shape(call, a.shape, b.shape);
     }
     if (op == FieldOp::axpy) {
@@ -89,11 +92,18 @@ nb::any apply(const FieldInfo& info, const std::string& name, const PyBackend& b
             refuse(call_name + ": scalar: wrong shape (got " + to_string(scalar.shape) +
                    ", need one element)");
     }
-    Array out = output_or_new(call, "out", out_object, limb_type(info), result_shape(info, op, a.shape));
-    const std::shared_ptr<Backend> owner = backend.get();
-    FieldHostOptions options{.form = montgomery ? FieldForm::montgomery : FieldForm::plain,
-                             .check_values = checked};
+    Array out =
+        output_or_new(call, "out", out_object, limb_type(info), result_shape(info, op, a.shape), place);
+    const FieldForm form = montgomery ? FieldForm::montgomery : FieldForm::plain;
     nb::any result = out.object;
+    if (place.on_cuda()) {
+        refuse_on_cuda(
+            call, {{"checked", checked}, {"backend", !backend.is_none()}, {"progress", !progress.is_none()}});
+        field_on_cuda(place, info.field, op, a, b, scalar, out, {.form = form});
+        return result;
+    }
+    const std::shared_ptr<Backend> owner = backend_of(backend).get();
+    FieldHostOptions options{.form = form, .check_values = checked};
     // An inverse takes hundreds of products.
     const std::uint64_t work = (a.bytes() + b.bytes() + out.bytes()) * (op == FieldOp::inverse ? 64 : 1);
     Call run(*owner, work, progress, out.made_here);
@@ -107,16 +117,18 @@ nb::any apply(const FieldInfo& info, const std::string& name, const PyBackend& b
     return result;
 }
 
-void record(const FieldInfo& info, const std::string& name, PyStream& stream, const PyBuffer& a,
-            nb::handle b_object, nb::handle scalar_object, const PyBuffer& out, bool montgomery) {
+void record(const FieldInfo& info, const std::string& name, PyStream& stream, nb::handle a_object,
+            nb::handle b_object, nb::handle scalar_object, nb::handle out_object, bool montgomery) {
     const FieldOp op = op_named(name);
     const std::string call_name = "Field." + name;
     const char* const call = call_name.c_str();
+    const PyBuffer& a = buffer_of(call, "a", a_object);
+    const PyBuffer& out = buffer_of(call, "out", out_object);
     require(call, "a", a, limb_type(info), a.shape);
     require_elements(call, "a", info, a.shape);
     ConstDeviceArray b;
     if (takes_b(op)) {
-        const auto& second = nb::cast<const PyBuffer&>(b_object);
+        const PyBuffer& second = buffer_of(call, "b", b_object);
         require(call, "b", second, limb_type(info), a.shape);
         b = second.array();
     }
@@ -138,19 +150,21 @@ nb::object modulus(const FieldInfo& info) {
 void bind_field(nb::module_& module) {
     module.def("field_names", &names, "The names that Field takes.");
     nb::class_<FieldInfo>(module, "_Field")
-        .def("__init__",
-             [](FieldInfo* self, const std::string& name) { new (self) FieldInfo(field_named(name)); })
+        .def(
+            "__init__",
+            [](FieldInfo* self, const std::string& name) { new (self) FieldInfo(field_named(name)); },
+            nb::arg("name"))
         .def_prop_ro("name", [](const FieldInfo& f) { return std::string(f.name); })
         .def_ro("bits", &FieldInfo::bits, "Of the modulus.")
         .def_ro("limbs", &FieldInfo::limbs, "Of an element, least significant first.")
         .def_ro("element_bytes", &FieldInfo::element_bytes)
         .def_prop_ro("_dtype", [](const FieldInfo& f) { return numpy_dtype(limb_type(f)); })
         .def_prop_ro("modulus", &modulus, nb::for_getter(nb::sig("def modulus(self, /) -> int")))
-        .def("_apply", &apply, nb::arg("name"), nb::arg("backend"), nb::arg("a"), nb::arg("b").none(),
-             nb::arg("scalar").none(), nb::arg("out").none(), nb::arg("checked"), nb::arg("montgomery"),
-             nb::arg("progress").none())
-        .def("_record", &record, nb::arg("name"), nb::arg("stream"), nb::arg("a"), nb::arg("b").none(),
-             nb::arg("scalar").none(), nb::arg("out"), nb::arg("montgomery"));
+        .def("_apply", &apply, nb::arg("name"), nb::arg("backend").none(), nb::arg("a").none(),
+             nb::arg("b").none(), nb::arg("scalar").none(), nb::arg("out").none(), nb::arg("checked"),
+             nb::arg("montgomery"), nb::arg("progress").none())
+        .def("_record", &record, nb::arg("name"), nb::arg("stream"), nb::arg("a").none(), nb::arg("b").none(),
+             nb::arg("scalar").none(), nb::arg("out").none(), nb::arg("montgomery"));
 }
 
 }  // namespace weft::python

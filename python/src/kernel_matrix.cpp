@@ -2,7 +2,9 @@
 // kernel_matrix: quantum kernel matrices, and what follows them in host memory.
 #include <weft/ops/kernel_matrix.hpp>
 
+#include <algorithm>
 #include <limits>
+#include <memory>
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -13,6 +15,7 @@
 #include "bindings.hpp"
 #include "buffer.hpp"
 #include "calls.hpp"
+#include "cuda.hpp"
 #include "errors.hpp"
 #include "stream.hpp"
 
@@ -83,22 +86,29 @@ ElementType real_type(const char* name, nb::handle dtype) {
     return type;
 }
 
-nb::any matrix_host(const PyBackend& backend, nb::handle x_object, nb::handle y_object,
-                    const std::string& map, nb::handle weights, bool reupload, double scale, nb::handle dtype,
-                    bool normalize, double jitter, std::int64_t state_tile, nb::handle out_object,
-                    nb::handle progress) {
-    Array x = input(kCall, "x", x_object, {kFloat32, kFloat64, kComplex64, kComplex128});
+nb::any matrix_of_arrays(nb::handle backend, nb::handle x_object, nb::handle y_object, const std::string& map,
+                         nb::handle weights, bool reupload, double scale, nb::handle dtype, bool normalize,
+                         double jitter, std::int64_t state_tile, nb::handle out_object, bool own_out,
+                         nb::handle progress) {
+    const Place place = place_of(kCall, {x_object, y_object, out_object});
+    Array x = input(kCall, "x", x_object, {kFloat32, kFloat64, kComplex64, kComplex128}, place);
     Array y;
-    if (!y_object.is_none()) y = input(kCall, "y", y_object, {x.type});
+    if (!y_object.is_none()) y = input(kCall, "y", y_object, {x.type}, place);
     const bool states = is_states(x.type);
     const KernelMatrixShape shape = shape_of(x.shape, y_object.is_none() ? nullptr : &y.shape, states);
     Circuit circuit = circuit_of(map, weights, reupload, scale, shape.qubits);
     const Shape k_shape{static_cast<std::size_t>(shape.samples), static_cast<std::size_t>(shape.columns())};
-    Array k = output_or_new(kCall, "out", out_object, real_type("dtype", dtype), k_shape);
-    KernelMatrixHostOptions options{.state_tile = state_tile, .normalize = normalize, .jitter = jitter};
-    const std::shared_ptr<Backend> owner = backend.get();
+    Array k = output_or_new(kCall, "out", out_object, real_type("dtype", dtype), k_shape, place);
     nb::any result = k.object;
-    Call call(*owner, cost_of(shape, states || reupload), progress, k.made_here);
+    if (place.on_cuda()) {
+        refuse_on_cuda(kCall, {{"backend", !backend.is_none()}, {"progress", !progress.is_none()}});
+        kernel_matrix_on_cuda(place, states ? nullptr : &circuit.circuit, x, shape.square() ? nullptr : &y, k,
+                              shape, {.state_tile = state_tile, .normalize = normalize, .jitter = jitter});
+        return result;
+    }
+    KernelMatrixHostOptions options{.state_tile = state_tile, .normalize = normalize, .jitter = jitter};
+    const std::shared_ptr<Backend> owner = backend_of(backend).get();
+    Call call(*owner, cost_of(shape, states || reupload), progress, k.made_here || own_out);
     last_report() = call([=, x = std::move(x), y = std::move(y), k = std::move(k),
                           circuit = std::move(circuit)](const BatchOptions& batch) mutable {
         options.batch = batch;
@@ -114,10 +124,12 @@ nb::any matrix_host(const PyBackend& backend, nb::handle x_object, nb::handle y_
     return result;
 }
 
-void matrix_stream(PyStream& stream, const PyBuffer& x, nb::handle y_object, const std::string& map,
-                   nb::handle weights, bool reupload, double scale, const PyBuffer& k, bool normalize,
+void matrix_stream(PyStream& stream, nb::handle x_object, nb::handle y_object, const std::string& map,
+                   nb::handle weights, bool reupload, double scale, nb::handle out_object, bool normalize,
                    double jitter) {
-    const PyBuffer* const y = y_object.is_none() ? nullptr : nb::cast<const PyBuffer*>(y_object);
+    const PyBuffer& x = buffer_of(kCall, "x", x_object);
+    const PyBuffer& k = buffer_of(kCall, "out", out_object);
+    const PyBuffer* const y = y_object.is_none() ? nullptr : &buffer_of(kCall, "y", y_object);
     const bool states = is_states(x.type);
     const KernelMatrixShape shape = shape_of(x.shape, y ? &y->shape : nullptr, states);
     const Circuit circuit = circuit_of(map, weights, reupload, scale, shape.qubits);
@@ -157,12 +169,13 @@ Figures as_dict(const KernelMatrixEstimate& estimate) {
     return all;
 }
 
-Figures estimate(const PyBackend& backend, std::uint64_t samples, std::uint64_t others, std::uint32_t qubits,
+Figures estimate(nb::handle backend, std::uint64_t samples, std::uint64_t others, std::uint32_t qubits,
                  const std::string& map, nb::handle weights, bool reupload, double scale, nb::handle dtype,
                  bool normalize) {
     const Circuit circuit = circuit_of(map, weights, reupload, scale, qubits);
-    return as_dict(estimate_kernel_matrix(*backend.get(), circuit.circuit, {samples, others, qubits},
-                                          real_type("dtype", dtype), {.normalize = normalize}));
+    return as_dict(estimate_kernel_matrix(*backend_of(backend).get(), circuit.circuit,
+                                          {samples, others, qubits}, real_type("dtype", dtype),
+                                          {.normalize = normalize}));
 }
 
 /// A square matrix that is changed in place.
@@ -198,6 +211,22 @@ double on_labels(const char* call, nb::handle k_object, nb::handle labels_object
     return measure(std::span<const double>(static_cast<const double*>(k.data), size), values);
 }
 
+/// On a copy, which is given up when a signal comes: eigenvalues take seconds and cannot be cancelled.
+template <class Number>
+std::uint64_t clip(const Array& k) {
+    auto* const numbers = static_cast<Number*>(k.data);
+    struct Task {
+        std::vector<Number> numbers;
+        std::uint64_t negative = 0;
+    };
+    const auto task = std::make_shared<Task>(Task{{numbers, numbers + k.size}});
+    run_alone([task, rows = k.shape[0]] {
+        task->negative = clip_kernel_matrix(std::span<Number>(task->numbers), rows);
+    });
+    std::copy(task->numbers.begin(), task->numbers.end(), numbers);
+    return task->negative;
+}
+
 void bind_post(nb::module_& module) {
     module.def(
         "center_kernel_matrix",
@@ -205,14 +234,14 @@ void bind_post(nb::module_& module) {
             const Array k = square_matrix("center_kernel_matrix", object);
             on_numbers(k, [&](auto numbers) { center_kernel_matrix(numbers, k.shape[0]); });
         },
-        nb::arg("k"), "In place: H K H with H = 1 - ones / rows, so that rows and columns sum to 0.");
+        nb::arg("k").none(), "In place: H K H with H = 1 - ones / rows, so that rows and columns sum to 0.");
     module.def(
         "clip_kernel_matrix",
         [](nb::handle object) {
             const Array k = square_matrix("clip_kernel_matrix", object);
-            return on_numbers(k, [&](auto numbers) { return clip_kernel_matrix(numbers, k.shape[0]); });
+            return k.type == kFloat32 ? clip<float>(k) : clip<double>(k);
         },
-        nb::arg("k"),
+        nb::arg("k").none(),
         "In place: the nearest positive semidefinite matrix. Returns how many eigenvalues were negative.");
     module.def(
         "normalize_kernel_matrix",
@@ -220,7 +249,7 @@ void bind_post(nb::module_& module) {
             const Array k = square_matrix("normalize_kernel_matrix", object);
             on_numbers(k, [&](auto numbers) { normalize_kernel_matrix(numbers, k.shape[0], jitter); });
         },
-        nb::arg("k"), nb::arg("jitter") = 0.0,
+        nb::arg("k").none(), nb::arg("jitter") = 0.0,
         "In place: K[i, j] / sqrt(d_i d_j) with d_i = max(K[i, i] + jitter, 1e-12).");
     module.def(
         "kernel_alignment",
@@ -229,7 +258,7 @@ void bind_post(nb::module_& module) {
                 return kernel_alignment(numbers, values, rescale_labels);
             });
         },
-        nb::arg("k"), nb::arg("labels"), nb::arg("rescale_labels") = true,
+        nb::arg("k").none(), nb::arg("labels").none(), nb::arg("rescale_labels") = true,
         "Alignment of a kernel matrix with labels of +1 and -1 (float64), at most 1.");
     module.def(
         "kernel_polarity",
@@ -238,21 +267,21 @@ void bind_post(nb::module_& module) {
                 return kernel_polarity(numbers, values, rescale_labels);
             });
         },
-        nb::arg("k"), nb::arg("labels"), nb::arg("rescale_labels") = true,
+        nb::arg("k").none(), nb::arg("labels").none(), nb::arg("rescale_labels") = true,
         "Sum over i, j of y_i y_j K[i, j] for labels of +1 and -1 (float64).");
 }
 
 }  // namespace
 
 void bind_kernel_matrix(nb::module_& module) {
-    module.def("_kernel_matrix", &matrix_host, nb::arg("backend"), nb::arg("x"), nb::arg("y").none(),
-               nb::arg("map"), nb::arg("weights").none(), nb::arg("reupload"), nb::arg("scale"),
-               nb::arg("dtype"), nb::arg("normalize"), nb::arg("jitter"), nb::arg("state_tile"),
-               nb::arg("out").none(), nb::arg("progress").none());
-    module.def("_kernel_matrix_stream", &matrix_stream, nb::arg("stream"), nb::arg("x"), nb::arg("y").none(),
-               nb::arg("map"), nb::arg("weights").none(), nb::arg("reupload"), nb::arg("scale"),
-               nb::arg("out"), nb::arg("normalize"), nb::arg("jitter"));
-    module.def("_estimate_kernel_matrix", &estimate, nb::arg("backend"), nb::arg("samples"),
+    module.def("_kernel_matrix", &matrix_of_arrays, nb::arg("backend").none(), nb::arg("x").none(),
+               nb::arg("y").none(), nb::arg("map"), nb::arg("weights").none(), nb::arg("reupload"),
+               nb::arg("scale"), nb::arg("dtype"), nb::arg("normalize"), nb::arg("jitter"),
+               nb::arg("state_tile"), nb::arg("out").none(), nb::arg("own_out"), nb::arg("progress").none());
+    module.def("_kernel_matrix_stream", &matrix_stream, nb::arg("stream"), nb::arg("x").none(),
+               nb::arg("y").none(), nb::arg("map"), nb::arg("weights").none(), nb::arg("reupload"),
+               nb::arg("scale"), nb::arg("out").none(), nb::arg("normalize"), nb::arg("jitter"));
+    module.def("_estimate_kernel_matrix", &estimate, nb::arg("backend").none(), nb::arg("samples"),
                nb::arg("others"), nb::arg("qubits"), nb::arg("map"), nb::arg("weights").none(),
                nb::arg("reupload"), nb::arg("scale"), nb::arg("dtype"), nb::arg("normalize"));
     bind_post(module);

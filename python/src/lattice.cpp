@@ -16,6 +16,7 @@
 #include "backend.hpp"
 #include "bindings.hpp"
 #include "calls.hpp"
+#include "cuda.hpp"
 #include "errors.hpp"
 
 namespace weft::python {
@@ -80,18 +81,30 @@ std::span<std::uint8_t> bytes_of(const Array& array) {
     return {static_cast<std::uint8_t*>(array.data), static_cast<std::size_t>(array.size)};
 }
 
-nb::typed<nb::tuple, nb::any, nb::any> encode_rows(const LatticeCode& code, const PyBackend& backend,
+/// Of calls on arrays in host memory alone.
+void refuse_host_options(const char* call, bool checked, nb::handle backend, nb::handle progress) {
+    refuse_on_cuda(
+        call, {{"checked", checked}, {"backend", !backend.is_none()}, {"progress", !progress.is_none()}});
+}
+
+nb::typed<nb::tuple, nb::any, nb::any> encode_rows(const LatticeCode& code, nb::handle backend,
                                                    nb::handle x_object, nb::handle out_object,
                                                    nb::handle status_object, bool checked,
                                                    nb::handle progress) {
     constexpr const char* call = "Lattice.encode";
-    Array x = input(call, "x", x_object, {kFloat32});
+    const Place place = place_of(call, {x_object, out_object, status_object});
+    Array x = input(call, "x", x_object, {kFloat32}, place);
     const Rows rows = rows_of(call, code, x.shape);
-    Array codes = output_or_new(call, "out", out_object, kUint8, codes_shape(code, rows));
-    Array status = output_or_new(call, "status", status_object, kUint8, status_shape(rows));
-    const std::shared_ptr<Backend> owner = backend.get();
-    LatticeHostOptions options{.width = rows.width, .check_values = checked};
+    Array codes = output_or_new(call, "out", out_object, kUint8, codes_shape(code, rows), place);
+    Array status = output_or_new(call, "status", status_object, kUint8, status_shape(rows), place);
     const nb::typed<nb::tuple, nb::any, nb::any> result = nb::make_tuple(codes.object, status.object);
+    if (place.on_cuda()) {
+        refuse_host_options(call, checked, backend, progress);
+        lattice_encode_on_cuda(place, code, x, codes, status, {.width = rows.width});
+        return result;
+    }
+    const std::shared_ptr<Backend> owner = backend_of(backend).get();
+    LatticeHostOptions options{.width = rows.width, .check_values = checked};
     Call run(*owner, x.bytes() + codes.bytes(), progress, codes.made_here && status.made_here);
     last_report() = run([=, code = code, x = std::move(x), codes = std::move(codes),
                          status = std::move(status)](const BatchOptions& batch) mutable {
@@ -114,13 +127,14 @@ Shape decoded_shape(const LatticeCode& code, const Array& codes, const std::opti
     return shape;
 }
 
-nb::any decode_rows(const LatticeCode& code, const PyBackend& backend, nb::handle codes_object,
+nb::any decode_rows(const LatticeCode& code, nb::handle backend, nb::handle codes_object,
                     nb::handle status_object, const std::optional<Shape>& shape, std::uint32_t depth,
                     nb::handle out_object, bool checked, nb::handle progress) {
     constexpr const char* call = "Lattice.decode";
-    Array codes = input(call, "codes", codes_object, {kUint8});
+    const Place place = place_of(call, {codes_object, status_object, out_object});
+    Array codes = input(call, "codes", codes_object, {kUint8}, place);
     Array out;
-    if (!out_object.is_none()) out = output(call, "out", out_object);
+    if (!out_object.is_none()) out = output(call, "out", out_object, place);
     const Shape target =
         decoded_shape(code, codes, !shape && !out_object.is_none() ? std::optional<Shape>(out.shape) : shape);
     const Rows rows = rows_of(call, code, target);
@@ -129,15 +143,21 @@ nb::any decode_rows(const LatticeCode& code, const PyBackend& backend, nb::handl
                to_string(codes_shape(code, rows)) + " for values of shape " + to_string(target) + ")");
     Array status;
     if (!status_object.is_none()) {
-        status = input(call, "status", status_object, {kUint8});
+        status = input(call, "status", status_object, {kUint8}, place);
         if (status.shape != status_shape(rows))
             refuse(std::string(call) + ": status: wrong shape (got " + to_string(status.shape) + ", need " +
                    to_string(status_shape(rows)) + ")");
     }
-    out = output_or_new(call, "out", out_object, kFloat32, target);
-    const std::shared_ptr<Backend> owner = backend.get();
-    LatticeDecodeHostOptions options{.width = rows.width, .depth = depth, .check_values = checked};
+    out = output_or_new(call, "out", out_object, kFloat32, target, place);
     nb::any result = out.object;
+    if (place.on_cuda()) {
+        refuse_host_options(call, checked, backend, progress);
+        lattice_decode_on_cuda(place, code, codes, status_object.is_none() ? nullptr : &status, out,
+                               {.width = rows.width, .depth = depth});
+        return result;
+    }
+    const std::shared_ptr<Backend> owner = backend_of(backend).get();
+    LatticeDecodeHostOptions options{.width = rows.width, .depth = depth, .check_values = checked};
     Call run(*owner, out.bytes() + codes.bytes(), progress, out.made_here);
     last_report() = run([=, code = code, codes = std::move(codes), status = std::move(status),
                          out = std::move(out)](const BatchOptions& batch) mutable {
@@ -147,17 +167,24 @@ nb::any decode_rows(const LatticeCode& code, const PyBackend& backend, nb::handl
     return result;
 }
 
-nb::any quantize_rows(const LatticeCode& code, const PyBackend& backend, nb::handle x_object,
-                      nb::handle out_object, nb::handle status_object, bool checked, nb::handle progress) {
+nb::any quantize_rows(const LatticeCode& code, nb::handle backend, nb::handle x_object, nb::handle out_object,
+                      nb::handle status_object, bool checked, nb::handle progress) {
     constexpr const char* call = "Lattice.quantize";
-    Array x = input(call, "x", x_object, {kFloat32});
+    const Place place = place_of(call, {x_object, out_object, status_object});
+    Array x = input(call, "x", x_object, {kFloat32}, place);
     const Rows rows = rows_of(call, code, x.shape);
-    Array out = output_or_new(call, "out", out_object, kFloat32, x.shape);
+    Array out = output_or_new(call, "out", out_object, kFloat32, x.shape, place);
     Array status;
-    if (!status_object.is_none()) status = output(call, "status", status_object, kUint8, status_shape(rows));
-    const std::shared_ptr<Backend> owner = backend.get();
-    LatticeHostOptions options{.width = rows.width, .check_values = checked};
+    const bool with_status = !status_object.is_none();
+    if (with_status) status = output(call, "status", status_object, kUint8, status_shape(rows), place);
     nb::any result = out.object;
+    if (place.on_cuda()) {
+        refuse_host_options(call, checked, backend, progress);
+        lattice_quantize_on_cuda(place, code, x, out, with_status ? &status : nullptr, {.width = rows.width});
+        return result;
+    }
+    const std::shared_ptr<Backend> owner = backend_of(backend).get();
+    LatticeHostOptions options{.width = rows.width, .check_values = checked};
     Call run(*owner, x.bytes() + out.bytes(), progress, out.made_here && !status.size);
     last_report() = run([=, code = code, x = std::move(x), status = std::move(status),
                          out = std::move(out)](const BatchOptions& batch) mutable {
@@ -176,17 +203,23 @@ const LatticeTable& table_of(const LatticeCode& code) {
     return *tables->emplace_back(std::make_unique<LatticeTable>(code.lattice, code.q));
 }
 
-nb::any inner(const LatticeCode& code, const PyBackend& backend, nb::handle x_object, nb::handle y_object,
+nb::any inner(const LatticeCode& code, nb::handle backend, nb::handle x_object, nb::handle y_object,
               const Shape& shape, nb::handle out_object, bool checked) {
     constexpr const char* call = "Lattice.inner";
-    Array x = input(call, "x", x_object, {kUint8});
-    Array y = input(call, "y", y_object, {kUint8});
+    const Place place = place_of(call, {x_object, y_object, out_object});
+    Array x = input(call, "x", x_object, {kUint8}, place);
+    Array y = input(call, "y", y_object, {kUint8}, place);
     const Rows rows = rows_of(call, code, shape);
-    Array out = output_or_new(call, "out", out_object, kFloat32, rows.leading);
+    Array out = output_or_new(call, "out", out_object, kFloat32, rows.leading, place);
     const LatticeTable& table = table_of(code);
-    const std::shared_ptr<Backend> owner = backend.get();
-    LatticeHostOptions options{.width = rows.width, .check_values = checked};
     nb::any result = out.object;
+    if (place.on_cuda()) {
+        refuse_host_options(call, checked, backend, nb::none());
+        lattice_inner_on_cuda(place, table, code, x, y, out, {.width = rows.width});
+        return result;
+    }
+    const std::shared_ptr<Backend> owner = backend_of(backend).get();
+    LatticeHostOptions options{.width = rows.width, .check_values = checked};
     Call run(*owner, x.bytes() + y.bytes(), nb::none(), out.made_here);
     last_report() = run([=, &table, code = code, x = std::move(x), y = std::move(y),
                          out = std::move(out)](const BatchOptions& batch) mutable {
@@ -199,15 +232,14 @@ nb::any inner(const LatticeCode& code, const PyBackend& backend, nb::handle x_ob
 /// (beta, mean squared error, share retried, share unresolved) of the best trial, and of all.
 using Trial = nb::typed<nb::tuple, float, float, float, float>;
 
-nb::typed<nb::tuple, Trial, nb::typed<nb::list, Trial>> search(const LatticeCode& code,
-                                                               const PyBackend& backend,
+nb::typed<nb::tuple, Trial, nb::typed<nb::list, Trial>> search(const LatticeCode& code, nb::handle backend,
                                                                nb::handle sample_object, float low,
                                                                float high, std::uint32_t steps,
                                                                nb::handle progress) {
     constexpr const char* call = "Lattice.search_beta";
     Array sample = input(call, "sample", sample_object, {kFloat32});
     const Rows rows = rows_of(call, code, sample.shape);
-    const std::shared_ptr<Backend> owner = backend.get();
+    const std::shared_ptr<Backend> owner = backend_of(backend).get();
     LatticeSearchOptions options{.width = rows.width, .low = low, .high = high, .steps = steps};
     Call run(*owner, sample.bytes() * steps, progress, true);
     const LatticeSearch found =
@@ -256,17 +288,17 @@ void bind_lattice(nb::module_& module) {
         .def_ro("dither_seed", &LatticeCode::dither_seed)
         .def_ro("dither_first", &LatticeCode::dither_first)
         .def_prop_ro("digit_bits", [](const LatticeCode& c) { return digit_bits(c); })
-        .def("_encode", &encode_rows, nb::arg("backend"), nb::arg("x"), nb::arg("out").none(),
+        .def("_encode", &encode_rows, nb::arg("backend").none(), nb::arg("x").none(), nb::arg("out").none(),
              nb::arg("status").none(), nb::arg("checked"), nb::arg("progress").none())
-        .def("_decode", &decode_rows, nb::arg("backend"), nb::arg("codes"), nb::arg("status").none(),
-             nb::arg("shape").none(), nb::arg("depth"), nb::arg("out").none(), nb::arg("checked"),
-             nb::arg("progress").none())
-        .def("_quantize", &quantize_rows, nb::arg("backend"), nb::arg("x"), nb::arg("out").none(),
-             nb::arg("status").none(), nb::arg("checked"), nb::arg("progress").none())
-        .def("_inner", &inner, nb::arg("backend"), nb::arg("x"), nb::arg("y"), nb::arg("shape"),
-             nb::arg("out").none(), nb::arg("checked"))
-        .def("_search_beta", &search, nb::arg("backend"), nb::arg("sample"), nb::arg("low"), nb::arg("high"),
-             nb::arg("steps"), nb::arg("progress").none());
+        .def("_decode", &decode_rows, nb::arg("backend").none(), nb::arg("codes").none(),
+             nb::arg("status").none(), nb::arg("shape").none(), nb::arg("depth"), nb::arg("out").none(),
+             nb::arg("checked"), nb::arg("progress").none())
+        .def("_quantize", &quantize_rows, nb::arg("backend").none(), nb::arg("x").none(),
+             nb::arg("out").none(), nb::arg("status").none(), nb::arg("checked"), nb::arg("progress").none())
+        .def("_inner", &inner, nb::arg("backend").none(), nb::arg("x").none(), nb::arg("y").none(),
+             nb::arg("shape"), nb::arg("out").none(), nb::arg("checked"))
+        .def("_search_beta", &search, nb::arg("backend").none(), nb::arg("sample").none(), nb::arg("low"),
+             nb::arg("high"), nb::arg("steps"), nb::arg("progress").none());
 }
 
 }  // namespace weft::python

@@ -19,6 +19,7 @@ NB_MODULE(_core, module) {
     weft::python::bind_program(module);
     weft::python::bind_batch(module);
     weft::python::bind_stream(module);
+    weft::python::bind_recording(module);
     weft::python::bind_profile(module);
     weft::python::bind_field(module);
     weft::python::bind_encode(module);

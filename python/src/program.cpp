@@ -44,7 +44,10 @@ namespace {
 SpecConstant constant_of(std::uint32_t id, nb::handle value) {
     if (PyBool_Check(value.ptr())) return {id, nb::cast<bool>(value)};
     if (PyFloat_Check(value.ptr())) return {id, static_cast<float>(nb::cast<double>(value))};
-    const auto number = nb::cast<std::int64_t>(value);
+    std::int64_t number = 0;
+    if (!PyIndex_Check(value.ptr()) || !nb::try_cast(value, number))
+        refuse_type("Program: constants: " + std::to_string(id) + ": wrong type (got " + name_of_type(value) +
+                    ", need bool, int of 32 bits or float)");
     if (number < INT32_MIN || number > UINT32_MAX)
         refuse("Program: constant " + std::to_string(id) + " has more than 32 bits (got " +
                std::to_string(number) + ")");
@@ -64,8 +67,13 @@ Program make_program(const PyBackend& backend, nb::handle spirv, const std::stri
                            .elements_per_workgroup = elements_per_workgroup,
                            .max_workgroups = max_workgroups,
                            .workgroups_per_element = workgroups_per_element};
-    for (const auto& [id, value] : constants)
-        options.constants.push_back(constant_of(nb::cast<std::uint32_t>(id), value));
+    for (const auto& [id, value] : constants) {
+        std::uint32_t number = 0;
+        if (!nb::try_cast(id, number))
+            refuse_type("Program: constants: wrong id (got " + nb::cast<std::string>(nb::repr(id)) +
+                        ", need an int, the constant_id of the shader)");
+        options.constants.push_back(constant_of(number, value));
+    }
     std::vector<std::uint32_t> module(words.bytes() / 4);
     if (!module.empty()) std::memcpy(module.data(), words.data, words.bytes());
     const std::shared_ptr<Backend> owner = backend.get();
@@ -114,15 +122,19 @@ PyJob make_job(const std::vector<nb::object>& inputs, const std::vector<bool>& e
 
 void bind_program(nb::module_& module) {
     nb::class_<Program>(module, "_Program")
-        .def("__init__",
-             [](Program* self, const PyBackend& backend, nb::handle spirv, const std::string& name,
-                const std::string& entry, const nb::typed<nb::dict, int, nb::object>& constants,
-                const std::array<std::uint32_t, 3>& local_size, std::uint32_t elements_per_workgroup,
-                std::uint32_t max_workgroups, std::uint32_t workgroups_per_element) {
-                 new (self)
-                     Program(make_program(backend, spirv, name, entry, constants, local_size,
-                                          elements_per_workgroup, max_workgroups, workgroups_per_element));
-             })
+        .def(
+            "__init__",
+            [](Program* self, const PyBackend& backend, nb::handle spirv, const std::string& name,
+               const std::string& entry, const nb::typed<nb::dict, int, nb::object>& constants,
+               const std::array<std::uint32_t, 3>& local_size, std::uint32_t elements_per_workgroup,
+               std::uint32_t max_workgroups, std::uint32_t workgroups_per_element) {
+                new (self)
+                    Program(make_program(backend, spirv, name, entry, constants, local_size,
+                                         elements_per_workgroup, max_workgroups, workgroups_per_element));
+            },
+            nb::arg("backend"), nb::arg("spirv").none(), nb::arg("name"), nb::arg("entry"),
+            nb::arg("constants"), nb::arg("local_size"), nb::arg("elements_per_workgroup"),
+            nb::arg("max_workgroups"), nb::arg("workgroups_per_element"))
         .def_prop_ro("name", [](const Program& p) { return p.name(); })
         .def_prop_ro("bindings", &bindings_of,
                      "(number, name, ``read``, ``write`` or ``read_write``) of each buffer.")
@@ -133,12 +145,15 @@ void bind_program(nb::module_& module) {
             "create_s", [](const Program& p) { return p.create_s(); },
             "Seconds that the driver took for the pipeline.");
     nb::class_<PyJob>(module, "_Job")
-        .def("__init__",
-             [](PyJob* self, const std::vector<nb::object>& inputs, const std::vector<bool>& every_chunk,
-                const std::vector<nb::object>& outputs, std::uint64_t elements, const nb::bytes& parameters,
-                const std::string& name) {
-                 new (self) PyJob(make_job(inputs, every_chunk, outputs, elements, parameters, name));
-             })
+        .def(
+            "__init__",
+            [](PyJob* self, const std::vector<nb::object>& inputs, const std::vector<bool>& every_chunk,
+               const std::vector<nb::object>& outputs, std::uint64_t elements, const nb::bytes& parameters,
+               const std::string& name) {
+                new (self) PyJob(make_job(inputs, every_chunk, outputs, elements, parameters, name));
+            },
+            nb::arg("inputs"), nb::arg("every_chunk"), nb::arg("outputs"), nb::arg("elements"),
+            nb::arg("parameters"), nb::arg("name"))
         .def_prop_ro("elements", [](const PyJob& j) { return j.job.elements; })
         .def_prop_ro("name", [](const PyJob& j) { return j.job.name; })
         .def_prop_ro("outputs", [](const PyJob& j) {

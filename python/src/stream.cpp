@@ -58,7 +58,8 @@ StreamQueue queue_named(const std::string& name) {
     refuse("queue: unknown value (got '" + name + "', need one of 'compute', 'upload', 'download')");
 }
 
-void upload(PyStream& self, nb::handle array, const PyBuffer& target) {
+void upload(PyStream& self, nb::handle array, nb::handle given) {
+    const PyBuffer& target = buffer_of("Stream.upload", "target", given);
     const Array source = input("Stream.upload", "array", array, {target.type});
     if (source.shape != target.shape)
         refuse("Stream.upload: wrong shape (got " + to_string(source.shape) + ", need " +
@@ -73,7 +74,8 @@ bool wait_for_stream(const PyStream::Use& stream, std::optional<double> timeout_
     return wait_with_signals([&](std::chrono::nanoseconds slice) { return stream->wait(slice); }, timeout_s);
 }
 
-nb::any download(PyStream& self, const PyBuffer& source, nb::handle out) {
+nb::any download(PyStream& self, nb::handle given, nb::handle out) {
+    const PyBuffer& source = buffer_of("Stream.download", "source", given);
     const Array target = output_or_new("Stream.download", "out", out, source.type, source.shape);
     const PyStream::Use stream(self);
     wait_for_stream(stream, std::nullopt);  // so that Ctrl-C ends the wait
@@ -85,11 +87,13 @@ nb::any download(PyStream& self, const PyBuffer& source, nb::handle out) {
     return target.object;
 }
 
-void dispatch(PyStream& self, const Program& program, const std::vector<PyBuffer>& buffers,
+void dispatch(PyStream& self, const Program& program, const std::vector<nb::object>& buffers,
               std::uint64_t elements, const nb::bytes& parameters) {
     const Parameters values = parameters_of("Stream.dispatch", parameters);
     std::vector<Stream::Argument> arguments;
-    for (const PyBuffer& buffer : buffers) arguments.emplace_back(buffer.view());
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+        arguments.emplace_back(
+            buffer_of("Stream.dispatch", ("buffers[" + std::to_string(i) + "]").c_str(), buffers[i]).view());
     const PyStream::Use stream(self);
     stream->dispatch(program, arguments, elements, values);
 }
@@ -120,29 +124,34 @@ void bind_stream(nb::module_& module) {
         .def_prop_ro("dispatches", &Sequence::dispatches)
         .def_prop_ro("barriers", &Sequence::barriers);
     nb::class_<PyStream>(module, "_Stream", nb::is_weak_referenceable())
-        .def("__init__",
-             [](PyStream* self, const PyBackend& backend, const std::string& name, const std::string& queue) {
-                 new (self) PyStream(backend, {.name = name, .queue = queue_named(queue)});
-             })
-        .def("upload", &upload, nb::arg("array"), nb::arg("target"),
+        .def(
+            "__init__",
+            [](PyStream* self, nb::handle backend, const std::string& name, const std::string& queue) {
+                new (self) PyStream(backend_of(backend), {.name = name, .queue = queue_named(queue)});
+            },
+            nb::arg("backend").none(), nb::arg("name"), nb::arg("queue"))
+        .def("upload", &upload, nb::arg("array").none(), nb::arg("target").none(),
              "Copies an array to a buffer of the same type and shape. The array may change when the call "
              "returns.")
-        .def("download", &download, nb::arg("source"), nb::arg("out").none() = nb::none(),
+        .def("download", &download, nb::arg("source").none(), nb::arg("out").none() = nb::none(),
              "Waits for the recorded work and copies a buffer to ``out`` or to a new array, which is "
              "returned.")
         .def(
             "fill",
-            [](PyStream& self, const PyBuffer& target, std::uint32_t value) {
-                PyStream::Use(self)->fill(target.view(), value);
+            [](PyStream& self, nb::handle target, std::uint32_t value) {
+                PyStream::Use(self)->fill(buffer_of("Stream.fill", "target", target).view(), value);
             },
-            nb::arg("target"), nb::arg("value"), "Fills a buffer with a 32-bit value.")
+            nb::arg("target").none(), nb::arg("value"), "Fills a buffer with a 32-bit value.")
         .def(
             "copy",
-            [](PyStream& self, const PyBuffer& source, const PyBuffer& target) {
-                PyStream::Use(self)->copy(source.view(), target.view());
+            [](PyStream& self, nb::handle source, nb::handle target) {
+                PyStream::Use(self)->copy(buffer_of("Stream.copy", "source", source).view(),
+                                          buffer_of("Stream.copy", "target", target).view());
             },
-            nb::arg("source"), nb::arg("target"), "Copies a buffer to another one of as many bytes.")
-        .def("_dispatch", &dispatch)
+            nb::arg("source").none(), nb::arg("target").none(),
+            "Copies a buffer to another one of as many bytes.")
+        .def("_dispatch", &dispatch, nb::arg("program"), nb::arg("buffers"), nb::arg("elements"),
+             nb::arg("parameters"))
         .def(
             "submit", [](PyStream& self) { return PyStream::Use(self)->submit(); },
             "Hands everything recorded to the device. The event is reached when it is done.")
@@ -157,7 +166,10 @@ void bind_stream(nb::module_& module) {
             "wait_for", [](PyStream& self, const Event& event) { PyStream::Use(self)->wait_for(event); },
             nb::arg("event"), "Work that is recorded from now on runs after ``event`` of another stream.")
         .def("record", &record, nb::arg("steps"),
-             "Records the steps of ``steps(stream)`` without running them.")
+             "Records the steps of ``steps(stream)``, or of the block ``with stream.record() as sequence:``, "
+             "without\n"
+             "running them. An exception drops the steps.")
+        .def("record", &new_recording, nb::sig("def record(self) -> Recording"))
         .def(
             "replay",
             [](PyStream& self, const Sequence& sequence) { return PyStream::Use(self)->replay(sequence); },

@@ -42,4 +42,7 @@ class PyStream {
     int depth_ = 0;
 };
 
+/// The block of `with stream.record()`.
+nanobind::object new_recording(nanobind::object stream);
+
 }  // namespace weft::python

@@ -40,7 +40,7 @@ from weftgpu._lattice import Lattice, LatticeSearch, LatticeTrial
 from weftgpu._profile import profile, trace
 from weftgpu._program import Program, SpirV, compile_glsl
 from weftgpu._core import version as __version__
-from weftgpu._stream import Buffer, Stream, pinned_empty
+from weftgpu._stream import Buffer, Stream, from_dlpack, pinned_empty
 
 __all__ = [
     "Backend",
@@ -79,6 +79,7 @@ __all__ = [
     "encode",
     "estimate_kernel_matrix",
     "field_names",
+    "from_dlpack",
     "kernel_alignment",
     "kernel_matrix",
     "kernel_polarity",

@@ -6,10 +6,11 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._errors import Unavailable
+from weftgpu._cuda import stream_number
+from weftgpu._errors import call_core
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -50,7 +51,9 @@ class Backend(_core._Backend):
     Raises
     ------
     Unavailable
-        No Vulkan loader, or no device that can be used; the text lists each device with its reasons.
+        No Vulkan loader, or no device that can be used; the text lists each device with its reasons. Also in a
+        process that was forked after its parent had opened a driver, because a driver does not survive a fork: use
+        the ``spawn`` start method of multiprocessing.
     InvalidArgument
         A setting out of its range, or a device that matches nothing.
 
@@ -80,22 +83,31 @@ class Backend(_core._Backend):
     ) -> None:
         if isinstance(device, _core.Device):
             device = device.uuid
-        super().__init__(
-            device=None if device is None else str(device),
-            path=path,
-            queues=queues,
-            host_allocator=host_allocator,
-            validation=validation,
-            log_level=log_level,
-            trace=None if trace is None else os.fspath(trace),
-            cache_dir=None if cache_dir is None else os.fspath(cache_dir),
-            vulkan_library=vulkan_library,
-            chunk_elements=chunk_elements,
-            memory_limit=memory_limit,
-            ring_slots=ring_slots,
-            copy_threads=copy_threads,
-            cache=cache,
+        call_core(
+            "Backend", _core._Backend.__init__, self, None if device is None else str(device), path, queues,
+            host_allocator, validation, log_level, None if trace is None else os.fspath(trace),
+            None if cache_dir is None else os.fspath(cache_dir), vulkan_library, chunk_elements, memory_limit, ring_slots,
+            copy_threads, cache,
         )
+
+    def cuda_event(self, stream: Any) -> _core.Event:
+        """An event that is reached when all work that a CUDA stream has been given so far is done.
+
+        Parameters
+        ----------
+        stream : int, or stream of PyTorch or CuPy
+            An int as DLPack has it: 1 is CUDA's default stream.
+
+        Returns
+        -------
+        Event
+            For :meth:`Stream.wait_for`, before weft uses memory that CUDA has written.
+
+        Examples
+        --------
+        >>> stream.wait_for(backend.cuda_event(torch.cuda.current_stream()))  # doctest: +SKIP
+        """
+        return self._cuda_event(stream_number(stream))
 
     def __enter__(self) -> Backend:
         return self
@@ -110,7 +122,6 @@ class Backend(_core._Backend):
 
 
 _default: Backend | None = None
-_forked = False
 _making = threading.Lock()
 
 
@@ -125,8 +136,7 @@ def default_backend() -> Backend:
     Raises
     ------
     Unavailable
-        As :class:`Backend`; also in a process that was forked after its parent had made the backend, because a
-        driver does not survive a fork. Use the ``spawn`` start method of multiprocessing.
+        As :class:`Backend`.
 
     Examples
     --------
@@ -136,12 +146,6 @@ def default_backend() -> Backend:
     global _default
     if _default is not None:
         return _default
-    if _forked:
-        raise Unavailable(
-            "default_backend: this process was forked after its parent had opened a device, and a driver does not "
-            'survive that; use multiprocessing.get_context("spawn")',
-            "unsupported",
-        )
     with _making:
         if _default is None:
             _default = Backend()
@@ -159,16 +163,14 @@ def set_default_backend(backend: Backend | None) -> None:
     --------
     >>> weftgpu.set_default_backend(weftgpu.Backend("cpu"))  # doctest: +SKIP
     """
-    global _default, _forked
+    global _default
     _default = backend
-    if backend is not None:
-        _forked = False
 
 
 def _after_fork() -> None:
-    global _default, _forked, _making
+    global _default, _making
+    _core._after_fork()
     if _default is not None:
-        _forked = True
         # Never destroyed here: the device belongs to the parent.
         _of_parent.append(_default)
         _default = None

@@ -9,7 +9,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._errors import Cancelled, Error
+from weftgpu._errors import Cancelled, Error, InvalidArgument, call_core
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ class Job(_core._Job):
     ) -> None:
         if elements is None:
             elements = len(outputs[0]) if outputs else 0
-        super().__init__(
+        call_core(
+            "Job", _core._Job.__init__, self,
             [given.array if isinstance(given, Broadcast) else given for given in inputs],
             [isinstance(given, Broadcast) for given in inputs],
             list(outputs),
@@ -137,24 +138,39 @@ def run_batch(
     return with_progress(
         progress,
         "jobs",
-        lambda callback: _core._run_batch(
-            program.backend, program, given, callback, mode, path, queues, chunk_elements, ring_slots
+        lambda callback: call_core(
+            "run_batch", _core._run_batch, program.backend, program, given, callback, mode, path, queues, chunk_elements, ring_slots
         ),
     )
 
 
 class Future:
-    """The outcome of a job of a JobPipeline. May be awaited."""
+    """The outcome of a job of a JobPipeline. May be awaited, and outlives the pipeline."""
 
-    __slots__ = ("_job", "_pipeline", "_token")
+    __slots__ = ("__weakref__", "_end", "_job", "_pipeline", "_token")
 
     def __init__(self, pipeline: JobPipeline, token: int, job: Job) -> None:
         self._pipeline, self._token, self._job = pipeline, token, job
+        self._end: tuple[str, Error | None] | None = None  # the state and the failure, once the pipeline is closed
+
+    def _settle(self) -> None:
+        """Waits for the job and keeps its outcome, for the time after the pipeline."""
+        try:
+            self._pipeline._core.wait(self._token, None)
+            end: tuple[str, Error | None] = ("done", None)
+        except Error as error:
+            end = (self._pipeline._core.state(self._token), error)
+        self._end = end
 
     @property
     def state(self) -> str:
         """``queued``, ``running``, ``done``, ``failed`` or ``cancelled``."""
-        return self._pipeline._core.state(self._token)
+        try:
+            return self._end[0] if self._end else self._pipeline._core.state(self._token)
+        except InvalidArgument:
+            if self._end is None:
+                raise
+            return self._end[0]  # another thread has closed the pipeline
 
     def done(self) -> bool:
         """Whether the job is done, failed or cancelled."""
@@ -168,7 +184,7 @@ class Future:
 
     def cancel(self) -> bool:
         """True: the job had not reached the device and never will. False: it is too late."""
-        return self._pipeline._core.cancel(self._token)
+        return self._end is None and self._pipeline._core.cancel(self._token)
 
     def result(self, timeout: float | None = None) -> list[Any]:
         """Waits for the job, at most ``timeout`` seconds.
@@ -187,8 +203,16 @@ class Future:
         Error
             The job's own failure.
         """
-        if not self._pipeline._core.wait(self._token, timeout):
-            raise TimeoutError(f"Future.result: the job is {self.state} after {timeout} s")
+        if self._end is None:
+            try:
+                if not self._pipeline._core.wait(self._token, timeout):
+                    raise TimeoutError(f"Future.result: the job is {self.state} after {timeout} s")
+                return self._job.outputs
+            except InvalidArgument:
+                if self._end is None:
+                    raise  # otherwise another thread has closed the pipeline
+        if self._end[1] is not None:
+            raise self._end[1]
         return self._job.outputs
 
     def exception(self, timeout: float | None = None) -> Error | None:
@@ -234,8 +258,14 @@ class JobPipeline:
         self, program: Program, *, mode: str = "pipelined", path: str = "auto", queues: str = "auto",
         chunk_elements: int = 0, ring_slots: int = 0,
     ) -> None:
-        self._core = _core._Pipeline(program.backend, program, mode, path, queues, chunk_elements, ring_slots)
+        self._core = _core._Pipeline.__new__(_core._Pipeline)
+        call_core(
+            "JobPipeline", _core._Pipeline.__init__, self._core, program.backend, program, mode, path, queues,
+            chunk_elements, ring_slots,
+        )
         self._unfinished: dict[int, Job] = {}  # keeps arrays alive whose Future is gone
+        self._futures: weakref.WeakSet[Future] = weakref.WeakSet()
+        self._closed = False
         _open.add(self)
 
     def submit(self, job: Job) -> Future:
@@ -252,7 +282,9 @@ class JobPipeline:
             self._unfinished.pop(token, None)  # another thread may have been faster
         token = self._core.submit(job)
         self._unfinished[token] = job
-        return Future(self, token, job)
+        future = Future(self, token, job)
+        self._futures.add(future)
+        return future
 
     def wait_all(self) -> None:
         """Waits for every job. Raises the first failure; jobs that cancel() cancelled are none."""
@@ -273,8 +305,17 @@ class JobPipeline:
         return self._core.report()
 
     def close(self) -> None:
-        """Cancels queued jobs and waits for running ones."""
-        self._core.close()
+        """Cancels queued jobs and waits for running ones. Futures keep their outcome."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            for token in reversed(list(self._unfinished)):
+                self._core.cancel(token)
+            for future in list(self._futures):
+                future._settle()
+        finally:
+            self._core.close()
 
     def __enter__(self) -> JobPipeline:
         return self

@@ -1,11 +1,14 @@
 from collections.abc import Callable, Iterable, Sequence as _Sequence
-from typing import Any
+from typing import Any, overload
 
 
 version: str = '0.2.0'
 
 def _shut_down() -> None:
     """Called when the interpreter exits."""
+
+def _after_fork() -> None:
+    """Called in a process that was forked."""
 
 class BatchReport:
     """
@@ -237,6 +240,8 @@ class _Backend:
         Writes the pipeline cache to disk now; False if it is off or cannot be written.
         """
 
+    def _cuda_event(self, stream: int) -> Event: ...
+
     def close(self) -> None:
         """
         Waits for running work, saves the pipeline cache and lets go of the device. Buffers, programs and
@@ -244,7 +249,11 @@ class _Backend:
         """
 
 class _Buffer:
-    def __init__(self, arg0: _Backend, arg1: _Sequence[int], arg2: object, arg3: bool, arg4: str, /) -> None: ...
+    @overload
+    def __init__(self, backend: object | None, shape: _Sequence[int], dtype: object | None, pinned: bool, cuda: bool, name: str) -> None: ...
+
+    @overload
+    def __init__(self, backend: object | None, array: object) -> None: ...
 
     @property
     def shape(self, /) -> tuple[int, ...]: ...
@@ -279,10 +288,13 @@ class _Buffer:
 
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+
     def __repr__(self) -> str: ...
 
 class _Program:
-    def __init__(self, arg0: _Backend, arg1: object, arg2: str, arg3: str, arg4: dict[int, object], arg5: _Sequence[int], arg6: int, arg7: int, arg8: int, /) -> None: ...
+    def __init__(self, backend: _Backend, spirv: object | None, name: str, entry: str, constants: dict[int, object], local_size: _Sequence[int], elements_per_workgroup: int, max_workgroups: int, workgroups_per_element: int) -> None: ...
 
     @property
     def name(self) -> str: ...
@@ -303,7 +315,7 @@ class _Program:
         """Seconds that the driver took for the pipeline."""
 
 class _Job:
-    def __init__(self, arg0: _Sequence[object], arg1: _Sequence[bool], arg2: _Sequence[object], arg3: int, arg4: bytes, arg5: str, /) -> None: ...
+    def __init__(self, inputs: _Sequence[object], every_chunk: _Sequence[bool], outputs: _Sequence[object], elements: int, parameters: bytes, name: str) -> None: ...
 
     @property
     def elements(self) -> int: ...
@@ -317,7 +329,7 @@ class _Job:
 def _run_batch(backend: _Backend, program: _Program, jobs: Iterable[_Job], progress: object | None, mode: str, path: str, queues: str, chunk_elements: int, ring_slots: int) -> BatchReport: ...
 
 class _Pipeline:
-    def __init__(self, arg0: _Backend, arg1: _Program, arg2: str, arg3: str, arg4: str, arg5: int, arg6: int, /) -> None: ...
+    def __init__(self, backend: _Backend, program: _Program, mode: str, path: str, queues: str, chunk_elements: int, ring_slots: int) -> None: ...
 
     def submit(self, arg: _Job, /) -> int: ...
 
@@ -354,25 +366,25 @@ class Sequence:
     def barriers(self) -> int: ...
 
 class _Stream:
-    def __init__(self, arg0: _Backend, arg1: str, arg2: str, /) -> None: ...
+    def __init__(self, backend: object | None, name: str, queue: str) -> None: ...
 
-    def upload(self, array: object, target: _Buffer) -> None:
+    def upload(self, array: object | None, target: object | None) -> None:
         """
         Copies an array to a buffer of the same type and shape. The array may change when the call returns.
         """
 
-    def download(self, source: _Buffer, out: object | None = None) -> Any:
+    def download(self, source: object | None, out: object | None = None) -> Any:
         """
         Waits for the recorded work and copies a buffer to ``out`` or to a new array, which is returned.
         """
 
-    def fill(self, target: _Buffer, value: int) -> None:
+    def fill(self, target: object | None, value: int) -> None:
         """Fills a buffer with a 32-bit value."""
 
-    def copy(self, source: _Buffer, target: _Buffer) -> None:
+    def copy(self, source: object | None, target: object | None) -> None:
         """Copies a buffer to another one of as many bytes."""
 
-    def _dispatch(self, arg0: _Program, arg1: _Sequence[_Buffer], arg2: int, arg3: bytes, /) -> None: ...
+    def _dispatch(self, program: _Program, buffers: _Sequence[object], elements: int, parameters: bytes) -> None: ...
 
     def submit(self) -> Event:
         """
@@ -389,8 +401,15 @@ class _Stream:
         Work that is recorded from now on runs after ``event`` of another stream.
         """
 
+    @overload
     def record(self, steps: Callable[[_Stream], object]) -> Sequence:
-        """Records the steps of ``steps(stream)`` without running them."""
+        """
+        Records the steps of ``steps(stream)``, or of the block ``with stream.record() as sequence:``, without
+        running them. An exception drops the steps.
+        """
+
+    @overload
+    def record(self) -> Recording: ...
 
     def replay(self, sequence: Sequence) -> Event:
         """
@@ -404,6 +423,13 @@ class _Stream:
 
     @property
     def closed(self) -> bool: ...
+
+class Recording:
+    """The block of ``with stream.record() as sequence:``."""
+
+    def __enter__(self) -> Sequence: ...
+
+    def __exit__(self, kind: object | None, error: object | None, where: object | None) -> None: ...
 
 class ProfileReport:
     """What a backend did during a window. Times in seconds."""
@@ -463,7 +489,7 @@ def field_names() -> list[str]:
     """The names that Field takes."""
 
 class _Field:
-    def __init__(self, arg: str, /) -> None: ...
+    def __init__(self, name: str) -> None: ...
 
     @property
     def name(self) -> str: ...
@@ -485,11 +511,11 @@ class _Field:
     @property
     def modulus(self, /) -> int: ...
 
-    def _apply(self, name: str, backend: _Backend, a: object, b: object | None, scalar: object | None, out: object | None, checked: bool, montgomery: bool, progress: object | None) -> Any: ...
+    def _apply(self, name: str, backend: object | None, a: object | None, b: object | None, scalar: object | None, out: object | None, checked: bool, montgomery: bool, progress: object | None) -> Any: ...
 
-    def _record(self, name: str, stream: _Stream, a: _Buffer, b: object | None, scalar: object | None, out: _Buffer, montgomery: bool) -> None: ...
+    def _record(self, name: str, stream: _Stream, a: object | None, b: object | None, scalar: object | None, out: object | None, montgomery: bool) -> None: ...
 
-def _encode(backend: _Backend, method: str, x: object, qubits: int, dtype: object, out: object | None, strict: bool, progress: object | None) -> Any: ...
+def _encode(backend: object | None, method: str, x: object | None, qubits: int, dtype: object, out: object | None, strict: bool, progress: object | None) -> Any: ...
 
 def _encode_features(arg0: str, arg1: int, /) -> int: ...
 
@@ -499,35 +525,35 @@ class EncodeOutcome:
     def failures(self, stream: _Stream) -> list[tuple[int, int, str]]:
         """Waits, and returns (sample, position, fault) of every sample at fault."""
 
-def _encode_stream(arg0: _Stream, arg1: str, arg2: _Buffer, arg3: int, arg4: _Buffer, /) -> EncodeOutcome: ...
+def _encode_stream(stream: _Stream, method: str, x: object | None, qubits: int, out: object | None) -> EncodeOutcome: ...
 
-def _kernel_matrix(backend: _Backend, x: object, y: object | None, map: str, weights: object | None, reupload: bool, scale: float, dtype: object, normalize: bool, jitter: float, state_tile: int, out: object | None, progress: object | None) -> Any: ...
+def _kernel_matrix(backend: object | None, x: object | None, y: object | None, map: str, weights: object | None, reupload: bool, scale: float, dtype: object, normalize: bool, jitter: float, state_tile: int, out: object | None, own_out: bool, progress: object | None) -> Any: ...
 
-def _kernel_matrix_stream(stream: _Stream, x: _Buffer, y: object | None, map: str, weights: object | None, reupload: bool, scale: float, out: _Buffer, normalize: bool, jitter: float) -> None: ...
+def _kernel_matrix_stream(stream: _Stream, x: object | None, y: object | None, map: str, weights: object | None, reupload: bool, scale: float, out: object | None, normalize: bool, jitter: float) -> None: ...
 
-def _estimate_kernel_matrix(backend: _Backend, samples: int, others: int, qubits: int, map: str, weights: object | None, reupload: bool, scale: float, dtype: object, normalize: bool) -> dict[str, Any]: ...
+def _estimate_kernel_matrix(backend: object | None, samples: int, others: int, qubits: int, map: str, weights: object | None, reupload: bool, scale: float, dtype: object, normalize: bool) -> dict[str, Any]: ...
 
-def center_kernel_matrix(k: object) -> None:
+def center_kernel_matrix(k: object | None) -> None:
     """
     In place: H K H with H = 1 - ones / rows, so that rows and columns sum to 0.
     """
 
-def clip_kernel_matrix(k: object) -> int:
+def clip_kernel_matrix(k: object | None) -> int:
     """
     In place: the nearest positive semidefinite matrix. Returns how many eigenvalues were negative.
     """
 
-def normalize_kernel_matrix(k: object, jitter: float = 0.0) -> None:
+def normalize_kernel_matrix(k: object | None, jitter: float = 0.0) -> None:
     """
     In place: K[i, j] / sqrt(d_i d_j) with d_i = max(K[i, i] + jitter, 1e-12).
     """
 
-def kernel_alignment(k: object, labels: object, rescale_labels: bool = True) -> float:
+def kernel_alignment(k: object | None, labels: object | None, rescale_labels: bool = True) -> float:
     """
     Alignment of a kernel matrix with labels of +1 and -1 (float64), at most 1.
     """
 
-def kernel_polarity(k: object, labels: object, rescale_labels: bool = True) -> float:
+def kernel_polarity(k: object | None, labels: object | None, rescale_labels: bool = True) -> float:
     """Sum over i, j of y_i y_j K[i, j] for labels of +1 and -1 (float64)."""
 
 class _Lattice:
@@ -567,12 +593,12 @@ class _Lattice:
     @property
     def digit_bits(self) -> int: ...
 
-    def _encode(self, backend: _Backend, x: object, out: object | None, status: object | None, checked: bool, progress: object | None) -> tuple[Any, Any]: ...
+    def _encode(self, backend: object | None, x: object | None, out: object | None, status: object | None, checked: bool, progress: object | None) -> tuple[Any, Any]: ...
 
-    def _decode(self, backend: _Backend, codes: object, status: object | None, shape: _Sequence[int] | None, depth: int, out: object | None, checked: bool, progress: object | None) -> Any: ...
+    def _decode(self, backend: object | None, codes: object | None, status: object | None, shape: _Sequence[int] | None, depth: int, out: object | None, checked: bool, progress: object | None) -> Any: ...
 
-    def _quantize(self, backend: _Backend, x: object, out: object | None, status: object | None, checked: bool, progress: object | None) -> Any: ...
+    def _quantize(self, backend: object | None, x: object | None, out: object | None, status: object | None, checked: bool, progress: object | None) -> Any: ...
 
-    def _inner(self, backend: _Backend, x: object, y: object, shape: _Sequence[int], out: object | None, checked: bool) -> Any: ...
+    def _inner(self, backend: object | None, x: object | None, y: object | None, shape: _Sequence[int], out: object | None, checked: bool) -> Any: ...
 
-    def _search_beta(self, backend: _Backend, sample: object, low: float, high: float, steps: int, progress: object | None) -> tuple[tuple[float, float, float, float], list[tuple[float, float, float, float]]]: ...
+    def _search_beta(self, backend: object | None, sample: object | None, low: float, high: float, steps: int, progress: object | None) -> tuple[tuple[float, float, float, float], list[tuple[float, float, float, float]]]: ...

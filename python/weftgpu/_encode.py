@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._backend import default_backend
-from weftgpu._errors import InvalidArgument, no_effect
+from weftgpu._errors import InvalidArgument, call_core, no_effect
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:
@@ -79,22 +78,21 @@ def encode(
             raise InvalidArgument("encode: with a stream, out must be a Buffer", "invalid_argument")
         no_effect("encode", strict=strict, dtype=dtype is not None, backend=backend is not None,
                   progress=bool(progress))
-        return _core._encode_stream(stream, method, x, qubits, out)
-    chosen = backend if backend is not None else default_backend()
+        return call_core("encode", _core._encode_stream, stream, method, x, qubits, out)
     if dtype is None:
         # By its name, because other libraries have types of their own: torch.complex64.
         dtype = str(getattr(out, "dtype", "complex64")).rpartition(".")[2]
     return with_progress(
         progress,
         "samples",
-        lambda callback: _core._encode(chosen, method, x, qubits, dtype, out, strict, callback),
+        lambda callback: call_core("encode", _core._encode, backend, method, x, qubits, dtype, out, strict, callback),
     )
 
 
 def _qubits_for(method: str, x: Any) -> int:
     """The least number of qubits that a row of ``x`` fills."""
     shape: tuple[int, ...] = tuple(getattr(x, "shape", ()))
-    name = method.lower()
+    name = str(method).lower()
     if len(shape) != 2 or name == "basis":
         raise InvalidArgument(
             f"encode: qubits: not given, and {name} with x of shape {shape} does not imply it", "invalid_argument"

@@ -7,8 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._backend import default_backend
-from weftgpu._errors import InvalidArgument, no_effect
+from weftgpu._errors import InvalidArgument, call_core, no_effect
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class Field(_core._Field):
     """
 
     def __init__(self, name: str) -> None:
-        super().__init__(name)
+        call_core("Field", _core._Field.__init__, self, name)
 
     def __repr__(self) -> str:
         return f"weftgpu.Field({self.name!r})"
@@ -275,13 +274,16 @@ class Field(_core._Field):
             if out is None:
                 raise InvalidArgument(f"Field.{name}: with a stream, out must be a Buffer", "invalid_argument")
             no_effect(f"Field.{name}", checked=checked, backend=backend is not None, progress=bool(progress))
-            self._record(name, stream, a, b, scalar, out, montgomery)
+            call_core("Field." + name, _core._Field._record, self, name, stream, a, b, scalar, out, montgomery)
             return out
-        chosen = backend if backend is not None else default_backend()
         if not progress:
-            return self._apply(name, chosen, a, b, scalar, out, checked, montgomery, None)
+            return call_core(
+                "Field." + name, _core._Field._apply, self, name, backend, a, b, scalar, out, checked, montgomery, None
+            )
         return with_progress(
             progress,
             "elements",
-            lambda callback: self._apply(name, chosen, a, b, scalar, out, checked, montgomery, callback),
+            lambda callback: call_core(
+                "Field." + name, _core._Field._apply, self, name, backend, a, b, scalar, out, checked, montgomery, callback
+            ),
         )

@@ -8,8 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._backend import default_backend
-from weftgpu._errors import InvalidArgument, no_effect
+from weftgpu._errors import InvalidArgument, call_core, no_effect
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:
@@ -96,14 +95,24 @@ def kernel_matrix(
             raise InvalidArgument("kernel_matrix: with a stream, out must be a Buffer", "invalid_argument")
         no_effect("kernel_matrix", state_tile=state_tile is not None, dtype=dtype is not None,
                   backend=backend is not None, progress=bool(progress))
-        _core._kernel_matrix_stream(stream, x, y, map, weights, reupload, scale, out, normalize, jitter)
+        call_core("kernel_matrix", _core._kernel_matrix_stream, stream, x, y, map, weights, reupload, scale, out, normalize, jitter)
         return out
     if isinstance(out, (str, os.PathLike)):
         return _into_file(
             out, x, y, dtype, map=map, weights=weights, reupload=reupload, scale=scale, normalize=normalize,
             jitter=jitter, state_tile=state_tile, backend=backend, progress=progress,
         )
-    chosen = backend if backend is not None else default_backend()
+    return _compute(
+        x, y, map=map, weights=weights, reupload=reupload, scale=scale, dtype=dtype, normalize=normalize, jitter=jitter,
+        state_tile=state_tile, out=out, own_out=False, backend=backend, progress=progress,
+    )
+
+
+def _compute(
+    x: Any, y: Any, *, map: str, weights: Any, reupload: bool, scale: float, dtype: DTypeLike | None, normalize: bool,
+    jitter: float, state_tile: int | None, out: Any, own_out: bool, backend: Backend | None, progress: Progress,
+) -> Any:
+    """``own_out``: nobody else knows ``out``, so that a signal need not wait until it is left alone."""
     if dtype is None:
         # By its name, because other libraries have types of their own: torch.float32.
         dtype = str(getattr(out, "dtype", "float32")).rpartition(".")[2]
@@ -111,8 +120,9 @@ def kernel_matrix(
     return with_progress(
         progress,
         "pairs",
-        lambda callback: _core._kernel_matrix(
-            chosen, x, y, map, weights, reupload, scale, dtype, normalize, jitter, tile, out, callback
+        lambda callback: call_core(
+            "kernel_matrix", _core._kernel_matrix, backend, x, y, map, weights, reupload, scale, dtype, normalize, jitter,
+            tile, out, own_out, callback,
         ),
     )
 
@@ -129,13 +139,14 @@ def _into_file(path: str | os.PathLike[str], x: Any, y: Any, dtype: DTypeLike | 
         raise InvalidArgument(f"kernel_matrix: out: a path must end in .npy (got {name!r})", "invalid_argument")
     rows = len(x)
     columns = rows if y is None else len(y)
+    name = os.path.realpath(name)  # a link stays, and the file that it names is written
     part = f"{name}.{os.getpid()}.{next(_parts)}.part"
     kind = np.dtype("float32" if dtype is None else dtype)
     try:
         k = np.lib.format.open_memmap(part, mode="w+", dtype=kind, shape=(rows, columns))
         with open(part, "rb+") as file:  # a disk that fills up later would end the process
             os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
-        kernel_matrix(x, y, dtype=kind, out=k, **options)
+        _compute(x, y, dtype=kind, out=k, own_out=True, **options)
         k.flush()
         os.replace(part, name)
         k = np.load(name, mmap_mode="r+")  # which knows its name
@@ -179,7 +190,6 @@ def estimate_kernel_matrix(
     >>> weftgpu.estimate_kernel_matrix(1000, 8)["method"]
     'product'
     """
-    chosen = backend if backend is not None else default_backend()
-    return _core._estimate_kernel_matrix(
-        chosen, samples, others, qubits, map, weights, reupload, scale, dtype, normalize
+    return call_core(
+        "estimate_kernel_matrix", _core._estimate_kernel_matrix, backend, samples, others, qubits, map, weights, reupload, scale, dtype, normalize
     )

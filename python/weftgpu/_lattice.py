@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weftgpu import _core
-from weftgpu._backend import default_backend
+from weftgpu._errors import call_core
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:
@@ -28,6 +28,10 @@ class LatticeSearch(NamedTuple):
 
     best: LatticeTrial
     trials: list[LatticeTrial]
+
+
+def _lattice_of(settings: dict[str, Any]) -> Lattice:
+    return Lattice(**settings)
 
 
 class Lattice(_core._Lattice):
@@ -76,7 +80,10 @@ class Lattice(_core._Lattice):
         dither_seed: int | None = None,
         dither_first: int = 0,
     ) -> None:
-        super().__init__(lattice, q, levels, beta, alpha, max_retries, packed, dither_seed, dither_first)
+        call_core(
+            "Lattice", _core._Lattice.__init__, self, lattice, q, levels, beta, alpha, max_retries, packed, dither_seed,
+            dither_first,
+        )
 
     def _settings(self) -> dict[str, Any]:
         return {
@@ -93,6 +100,15 @@ class Lattice(_core._Lattice):
 
     def __repr__(self) -> str:
         return "weftgpu.Lattice({})".format(", ".join(f"{k}={v!r}" for k, v in self._settings().items()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Lattice) and other._settings() == self._settings()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._settings().values()))
+
+    def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]:
+        return _lattice_of, (self._settings(),)
 
     def replace(self, **settings: Any) -> Lattice:
         """The same code with other settings, as in ``code.replace(beta=0.1)``."""
@@ -125,9 +141,8 @@ class Lattice(_core._Lattice):
         EncodeError
             Rows that are not finite, in ``.rows``; without ``checked`` all other vectors are coded.
         """
-        chosen = backend if backend is not None else default_backend()
         return with_progress(
-            progress, "vectors", lambda callback: self._encode(chosen, x, out, status, checked, callback)
+            progress, "vectors", lambda callback: call_core("Lattice.encode", _core._Lattice._encode, self, backend, x, out, status, checked, callback)
         )
 
     def decode(self, codes: Any, status: Any = None, *, shape: tuple[int, ...] | None = None, depth: int = 0,
@@ -153,11 +168,12 @@ class Lattice(_core._Lattice):
         -------
         numpy.ndarray of float32
         """
-        chosen = backend if backend is not None else default_backend()
         return with_progress(
             progress,
             "vectors",
-            lambda callback: self._decode(chosen, codes, status, shape, depth, out, checked, callback),
+            lambda callback: call_core(
+                "Lattice.decode", _core._Lattice._decode, self, backend, codes, status, shape, depth, out, checked, callback
+            ),
         )
 
     def quantize(self, x: Any, out: Any = None, status: Any = None, *, checked: bool = False,
@@ -177,9 +193,8 @@ class Lattice(_core._Lattice):
         numpy.ndarray of float32
             ``out``, or a new array.
         """
-        chosen = backend if backend is not None else default_backend()
         return with_progress(
-            progress, "vectors", lambda callback: self._quantize(chosen, x, out, status, checked, callback)
+            progress, "vectors", lambda callback: call_core("Lattice.quantize", _core._Lattice._quantize, self, backend, x, out, status, checked, callback)
         )
 
     def inner(self, x: Any, y: Any, shape: tuple[int, ...], out: Any = None, *, checked: bool = False,
@@ -201,8 +216,7 @@ class Lattice(_core._Lattice):
         -------
         numpy.ndarray of float32, shape[:-1]
         """
-        chosen = backend if backend is not None else default_backend()
-        return self._inner(chosen, x, y, shape, out, checked)
+        return call_core("Lattice.inner", _core._Lattice._inner, self, backend, x, y, shape, out, checked)
 
     def search_beta(self, sample: Any, *, low: float = 0.0, high: float = 0.0, steps: int = 40,
                     backend: Backend | None = None, progress: Progress = None) -> LatticeSearch:
@@ -228,8 +242,9 @@ class Lattice(_core._Lattice):
         >>> x = np.random.default_rng(1).standard_normal((256, 4)).astype(np.float32)
         >>> tuned = code.replace(beta=code.search_beta(x).best.beta)
         """
-        chosen = backend if backend is not None else default_backend()
         best, trials = with_progress(
-            progress, "betas", lambda callback: self._search_beta(chosen, sample, low, high, steps, callback)
+            progress, "betas", lambda callback: call_core(
+                "Lattice.search_beta", _core._Lattice._search_beta, self, backend, sample, low, high, steps, callback
+            )
         )
         return LatticeSearch(LatticeTrial(*best), [LatticeTrial(*trial) for trial in trials])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
 from weftgpu._backend import default_backend
+from weftgpu._errors import call_core
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -112,7 +113,9 @@ def compile_glsl(
     is_text = isinstance(source, str) and "\n" in source
     defines = [(macro, str(int(v)) if isinstance(v, bool) else str(v)) for macro, v in (macros or {}).items()]
     return SpirV(
-        *_glsl.compile(
+        *call_core(
+            "compile_glsl",
+            _glsl.compile,
             "" if is_text else os.fspath(source),
             str(source) if is_text else "",
             name,
@@ -170,8 +173,8 @@ class Program(_core._Program):
         self.backend = backend if backend is not None else default_backend()
         code = spirv.code if isinstance(spirv, SpirV) else spirv
         title = name or (spirv.name if isinstance(spirv, SpirV) else "")
-        super().__init__(
-            self.backend, code, title, entry, dict(constants or {}), local_size, elements_per_workgroup,
+        call_core(
+            "Program", _core._Program.__init__, self, self.backend, code, title, entry, dict(constants or {}), local_size, elements_per_workgroup,
             max_workgroups, workgroups_per_element,
         )
 

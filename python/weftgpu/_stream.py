@@ -9,9 +9,8 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._backend import default_backend
 from weftgpu._batch import pack_parameters
-from weftgpu._errors import InvalidArgument
+from weftgpu._errors import InvalidArgument, call_core
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +32,10 @@ class Buffer(_core._Buffer):
     dtype : float32, float64, complex64, complex128, uint8, uint32, uint64, int32 or int64
     pinned : bool
         Page-locked memory of the host, which the device reaches, and ``array`` shows; otherwise memory of the device.
+    cuda : bool
+        Memory of the device that CUDA uses, too: ``torch.from_dlpack``, ``cupy.from_dlpack`` and
+        ``jax.dlpack.from_dlpack`` take the Buffer without a copy. Their work runs after what streams of weft were
+        given before; for the other direction see :meth:`Backend.cuda_event`.
     name : str
         In reports.
     backend : Backend, optional
@@ -41,6 +44,8 @@ class Buffer(_core._Buffer):
     ------
     OutOfMemory
         With the figures.
+    Unavailable
+        ``cuda=True`` where weftgpu was built without CUDA, or the device of the backend is not one of CUDA.
 
     Examples
     --------
@@ -53,16 +58,51 @@ class Buffer(_core._Buffer):
     """
 
     def __init__(
-        self, shape: int | tuple[int, ...], dtype: DTypeLike = "float32", *, pinned: bool = False, name: str = "",
-        backend: Backend | None = None,
+        self, shape: int | tuple[int, ...], dtype: DTypeLike = "float32", *, pinned: bool = False, cuda: bool = False,
+        name: str = "", backend: Backend | None = None,
     ) -> None:
         extents = (shape,) if isinstance(shape, int) else tuple(shape)
-        super().__init__(backend if backend is not None else default_backend(), extents, dtype, pinned, name)
+        call_core("Buffer", _core._Buffer.__init__, self, backend, extents, dtype, pinned, cuda, name)
 
     @property
     def dtype(self) -> np.dtype[Any]:
         dtype: np.dtype[Any] = self._dtype  # type: ignore[assignment]
         return dtype
+
+
+def from_dlpack(x: Any, *, backend: Backend | None = None) -> Buffer:
+    """A CUDA array of another library as a Buffer, for work on a Stream.
+
+    The Buffer is the array's own memory where that can be shared: it comes from cuMemCreate with a file descriptor, and
+    its library lets others write it. Otherwise it is a copy on the device, because memory of cudaMalloc, which most
+    libraries use, cannot be shared. Work that weft is given from now on runs after the work that made the array.
+
+    Parameters
+    ----------
+    x : array on a CUDA device
+        With ``__dlpack__`` or ``__cuda_array_interface__``.
+    backend : Backend, optional
+        On the same device.
+
+    Returns
+    -------
+    Buffer
+
+    Raises
+    ------
+    InvalidArgument
+        An array in host memory, which calls use where it lies, or on another device.
+    Unavailable
+        weftgpu was built without CUDA, or the device of the backend is not one of CUDA.
+
+    Examples
+    --------
+    >>> weftgpu.from_dlpack(torch.arange(6, device="cuda"))  # doctest: +SKIP
+    <weftgpu.Buffer (6,) int64 on the device and in CUDA>
+    """
+    buffer: Buffer = Buffer.__new__(Buffer)
+    _core._Buffer.__init__(buffer, backend, x)
+    return buffer
 
 
 def pinned_empty(
@@ -109,7 +149,7 @@ class Stream(_core._Stream):
     """
 
     def __init__(self, backend: Backend | None = None, *, name: str = "", queue: str = "compute") -> None:
-        super().__init__(backend if backend is not None else default_backend(), name, queue)
+        call_core("Stream", _core._Stream.__init__, self, backend, name, queue)
         _open.add(self)
 
     def dispatch(
@@ -125,7 +165,9 @@ class Stream(_core._Stream):
         parameters : bytes, int, float, NumPy value, or tuple of these
             As :class:`Job` takes them.
         """
-        self._dispatch(program, list(buffers), elements, pack_parameters(parameters))
+        call_core(
+            "Stream.dispatch", _core._Stream._dispatch, self, program, list(buffers), elements, pack_parameters(parameters)
+        )
 
     def __enter__(self) -> Stream:
         return self

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Common parts of the tests of weftgpu. Oracles are NumPy and Python integers; none of them calls weft."""
 import os
+import signal
 import subprocess
 import sys
 
@@ -28,6 +29,7 @@ def run_python():
         done = subprocess.run(
             [sys.executable, "-c", script], capture_output=True, text=True, timeout=timeout,
             env={**os.environ, **(env or {})},
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
         )
         if check:
             assert done.returncode == 0, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"

@@ -249,3 +249,75 @@ def test_submits_from_several_threads(backend):
         for thread in threads:
             thread.join()
     assert not failures
+
+
+def test_futures_outlive_their_pipeline(scale_program):
+    arrays = [(np.full(1000, i, np.float32), np.zeros(1000, np.float32)) for i in range(5)]
+    with weftgpu.JobPipeline(scale_program) as pipeline:
+        futures = [pipeline.submit(job(x, y)) for x, y in arrays]
+        futures[0].result()
+    for i, future in enumerate(futures):
+        assert future.done() and future.state == "done" and not future.cancel() and future.exception() is None
+        assert future.result(timeout=0)[0] is arrays[i][1] and (arrays[i][1] == 2 * i - 1).all()
+
+    async def wait():
+        return await futures[1]
+
+    assert asyncio.run(wait())[0] is arrays[1][1]
+
+
+def test_futures_of_a_pipeline_that_is_closed_early(scale_program):
+    arrays = [(np.ones(500_000, np.float32), np.zeros(500_000, np.float32)) for _ in range(20)]
+    pipeline = weftgpu.JobPipeline(scale_program)
+    futures = [pipeline.submit(job(x, y)) for x, y in arrays]
+    pipeline.close()
+    pipeline.close()
+    for future, (_, y) in zip(futures, arrays):
+        assert future.state in ("done", "cancelled")
+        if future.cancelled():
+            with pytest.raises(weftgpu.Cancelled):
+                future.result()
+            assert (y == 0).all()
+        else:
+            assert (future.result()[0] == 1).all()
+
+
+def test_record_as_a_block(scale_program, rng):
+    x = rng.random(500, np.float32)
+    a, b, c = weftgpu.Buffer(500), weftgpu.Buffer(500), weftgpu.Buffer(3, "uint32")
+    F = weftgpu.Field("babybear")
+    with weftgpu.Stream() as stream:
+        stream.upload(x, a)
+        stream.upload(F.array([1, 2, 3]), c)
+        with stream.record() as sequence:
+            stream.dispatch(scale_program, [a, b], 500, (2.0, 1))
+            stream.copy(b, a)
+            F.mul(c, c, c, stream=stream)
+            with pytest.raises(weftgpu.InvalidArgument):
+                stream.submit()
+            with pytest.raises(weftgpu.InvalidArgument), stream.record():
+                pass
+            with pytest.raises(weftgpu.InvalidArgument, match="inside record"):
+                stream.close()
+        assert isinstance(sequence, weftgpu.Sequence) and (sequence.steps, sequence.dispatches) == (3, 2)
+        for _ in range(2):
+            stream.replay(sequence)
+        assert np.allclose(stream.download(a), 4 * x + 3, rtol=1e-6)
+        assert F.to_ints(stream.download(c)) == [1, 16, 81]
+        with pytest.raises(ZeroDivisionError), stream.record() as dropped:
+            stream.fill(a, 0)
+            1 / 0
+        assert dropped.steps == 0
+        assert stream.download(a).any()  # the step was dropped
+        block = stream.record()
+        with block, pytest.raises(weftgpu.InvalidArgument, match="twice"):
+            block.__enter__()
+
+
+def test_constants_of_a_wrong_type():
+    code = weftgpu.compile_glsl(SCALE)
+    for value, text in (("3", "got str"), (None, "got None"), (2**70, "got int"), (1 + 2j, "got complex")):
+        with pytest.raises(TypeError, match=f"Program: constants: 0: wrong type .{text}, need bool, int of 32 bits or float"):
+            weftgpu.Program(code, constants={0: value})
+    with pytest.raises(TypeError, match="constants: wrong id .got 'x'"):
+        weftgpu.Program(code, constants={"x": 1})

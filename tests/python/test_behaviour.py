@@ -121,6 +121,7 @@ live = backend.memory['live_bytes']
 calls = {
     'kernel_matrix': lambda: [weftgpu.kernel_matrix(x, weights=w, reupload=True) for _ in range(5000)],
     'field': lambda: [F.inv(big) for _ in range(100)],
+    'file': lambda: [weftgpu.kernel_matrix(x, weights=w, reupload=True, out='k.npy') for _ in range(5000)],
 }
 for name in sys.argv[1:]:
     sent = []
@@ -149,8 +150,29 @@ print(freed)
 
 
 def test_control_c_ends_a_long_call(run_python):
-    out = run_python(f"import sys; sys.argv = ['x', 'kernel_matrix', 'field']\n{LONG_CALL}")
+    # Small chunks: what is under way must end within the test also on a software device that others use.
+    out = run_python(f"import sys; sys.argv = ['x', 'kernel_matrix', 'field']\n{LONG_CALL}",
+                     env={"GPU_STREAM_CHUNK_ELEMS": "65536"})
     assert out.splitlines() == ["kernel_matrix interrupted", "field interrupted", "True", "True"]
+
+
+def test_control_c_ends_a_matrix_in_a_file(run_python, tmp_path):
+    out = run_python(f"import os, sys; sys.argv = ['x', 'file']; os.chdir({str(tmp_path)!r})\n{LONG_CALL}")
+    assert out.splitlines() == ["file interrupted", "True", "True"]
+    assert [p.name for p in tmp_path.iterdir()] in ([], ["k.npy"])  # no part of a file is left
+
+
+def test_control_c_ends_a_clip(run_python):
+    out = run_python(
+        "import os, signal, threading, time, numpy as np, weftgpu\n"
+        "k = np.random.default_rng(1).standard_normal((1500, 1500)); k += k.T; before = k.copy()\n"
+        "threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        "try:\n    weftgpu.clip_kernel_matrix(k); print('was not interrupted')\n"
+        "except KeyboardInterrupt:\n    print('interrupted')\n"
+        "print((k == before).all())\n"
+        "small = np.diag([1.0, -1.0]); print(weftgpu.clip_kernel_matrix(small), small.tolist())\n"
+    )
+    assert out.splitlines() == ["interrupted", "True", "1 [[1.0, 0.0], [0.0, 0.0]]"]
 
 
 def test_control_c_ends_a_wait(run_python):
@@ -200,7 +222,7 @@ if child == 0:
     if not used:
         os._exit(0 if weftgpu.kernel_matrix(x).shape == (3, 3) else 1)
     for call in (lambda: weftgpu.kernel_matrix(x), lambda: weftgpu.kernel_matrix(x, backend=backend),
-                 lambda: weftgpu.Buffer(4, backend=backend)):
+                 lambda: weftgpu.Buffer(4, backend=backend), weftgpu.Backend, weftgpu.devices, weftgpu.default_backend):
         try:
             call()
             os._exit(2)

@@ -86,7 +86,7 @@ def test_pinned_buffer_without_copies():
 def test_device_buffers_say_what_to_do():
     buffer = weftgpu.Buffer(4)
     for use in (lambda: buffer.array, lambda: np.from_dlpack(buffer)):
-        with pytest.raises(BufferError, match="pinned=True, or download it"):
+        with pytest.raises(BufferError, match="pinned=True, .* or download it"):
             use()
 
 
@@ -106,6 +106,17 @@ def test_torch_on_the_cpu():
     assert np.array_equal(out.numpy(), weftgpu.kernel_matrix(x.numpy()))
     buffer = weftgpu.Buffer(6, "float32", pinned=True)
     assert torch.from_dlpack(buffer).data_ptr() == buffer.array.ctypes.data
+
+
+def test_jax_on_the_cpu():
+    jax = pytest.importorskip("jax")
+    cpu = jax.devices("cpu")[0]
+    x = np.random.default_rng(1).random((4, 3), np.float32)
+    assert np.array_equal(weftgpu.kernel_matrix(jax.device_put(x, cpu)), weftgpu.kernel_matrix(x))
+    out = jax.device_put(np.zeros((4, 4), np.float32), cpu)  # immutable, which its tensor does not say
+    with pytest.raises(weftgpu.InvalidArgument, match="out: is read-only"):
+        weftgpu.kernel_matrix(x, out=out)
+    assert not np.asarray(out).any()
 
 
 def test_what_another_library_refuses_is_said():
@@ -164,3 +175,82 @@ def test_ctypes_arrays_have_no_strides():
     assert np.allclose(weftgpu.kernel_matrix(rows), 1)
     F = weftgpu.Field("babybear")
     assert F.neg((ctypes.c_uint32 * 3)(1, 2, 0)).tolist() == [F.modulus - 1, F.modulus - 2, 0]
+
+
+def test_masked_arrays_are_refused():
+    masked = np.ma.masked_less(np.full((3, 2), 0.5, np.float32), 0)
+    for call in (lambda: weftgpu.kernel_matrix(masked), lambda: weftgpu.kernel_matrix(np.zeros((3, 2), np.float32), masked),
+                 lambda: weftgpu.encode(masked, "angle")):
+        with pytest.raises(TypeError, match=r"is a masked array, whose mask would be lost; write \w\.filled\(value\)"):
+            call()
+    assert (weftgpu.kernel_matrix(masked.filled(0)) > 0.999).all()
+
+
+def test_a_capsule_is_used_once():
+    x = np.random.default_rng(1).random((4, 3), np.float32)
+    want = weftgpu.kernel_matrix(x)
+    capsule = x.__dlpack__()
+    assert np.array_equal(weftgpu.kernel_matrix(capsule), want)
+    for _ in range(2):
+        with pytest.raises(TypeError, match="x: a DLPack capsule can be used once, and this one was"):
+            weftgpu.kernel_matrix(capsule)
+    out = np.zeros((4, 4), np.float32)
+    target = out.__dlpack__()
+    weftgpu.kernel_matrix(x, out=target, dtype="float32")
+    assert np.array_equal(out, want)
+    with pytest.raises(TypeError, match="out: a DLPack capsule can be used once"):
+        weftgpu.kernel_matrix(x, out=target, dtype="float32")
+
+
+def test_immutable_arrays_are_not_written():
+    """As jax.Array: DLPack without a flag, immutable by its library's own word."""
+
+    class Frozen(Producer):
+        @property
+        def __cuda_array_interface__(self):
+            return {"data": (self.owner.ctypes.data, True)}
+
+    out = np.zeros((3, 3), np.float32)
+    with pytest.raises(weftgpu.InvalidArgument, match="out: is read-only"):
+        weftgpu.kernel_matrix(np.zeros((3, 2), np.float32), out=Frozen(out), dtype="float32")
+    assert not out.any()
+
+
+@pytest.mark.parametrize(
+    "call, text",
+    [
+        (lambda x: weftgpu.kernel_matrix(x, map=None), "kernel_matrix: map: wrong type .got None, need str"),
+        (lambda x: weftgpu.kernel_matrix(x, scale="big"), "kernel_matrix: scale: wrong type .got str, need float"),
+        (lambda x: weftgpu.kernel_matrix(x, normalize=1), "kernel_matrix: normalize: wrong type .got int, need bool"),
+        (lambda x: weftgpu.kernel_matrix(x, state_tile=1.5), "kernel_matrix: state_tile: wrong type .got float, need int"),
+        (lambda x: weftgpu.kernel_matrix(None), "kernel_matrix: x: not an array .got None"),
+        (lambda x: weftgpu.kernel_matrix(x, backend="cpu"), "backend: not a Backend .got str"),
+        (lambda x: weftgpu.encode(x, 3, qubits=2), "encode: method: wrong type .got int, need str"),
+        (lambda x: weftgpu.encode(x, "angle", qubits="2"), "encode: qubits: wrong type .got str, need int"),
+        (lambda x: weftgpu.Field(None), "Field: name: wrong type .got None, need str"),
+        (lambda x: weftgpu.Field("babybear").neg(None), "Field.neg: a: not an array .got None"),
+        (lambda x: weftgpu.Field("babybear").neg(x, checked="yes"), "Field.neg: checked: wrong type .got str, need bool"),
+        (lambda x: weftgpu.Lattice("e8", q="4"), "Lattice: q: wrong type .got str, need int"),
+        (lambda x: weftgpu.Lattice("e8").encode(None), "Lattice.encode: x: not an array .got None"),
+        (lambda x: weftgpu.Backend(ring_slots="3"), "Backend: ring_slots: wrong type .got str, need int"),
+        (lambda x: weftgpu.Stream(queue=None), "Stream: queue: wrong type .got None, need str"),
+        (lambda x: weftgpu.Stream().fill(None, 1), "Stream.fill: target: not a Buffer .got None"),
+        (lambda x: weftgpu.Stream().upload(x, x), "Stream.upload: target: not a Buffer .got ndarray"),
+        (lambda x: weftgpu.Buffer(3, name=7), "Buffer: name: wrong type .got int, need str"),
+        (lambda x: weftgpu.Buffer(("a",)), "Buffer: shape: wrong type .got tuple, need Sequence.int"),
+        (lambda x: weftgpu.center_kernel_matrix(None), "center_kernel_matrix: k: not an array .got None"),
+        (lambda x: weftgpu.compile_glsl("\n", optimization=2), "compile_glsl: optimization: wrong type .got int, need str"),
+        (lambda x: weftgpu.estimate_kernel_matrix("a", 2), "estimate_kernel_matrix: samples: wrong type .got str, need int"),
+    ],
+)
+def test_arguments_of_a_wrong_kind(call, text):
+    with pytest.raises(TypeError, match=text) as caught:
+        call(np.zeros((3, 2), np.float32))
+    assert "incompatible" not in str(caught.value)
+
+
+def test_numbers_out_of_range():
+    for call in (lambda: weftgpu.encode(np.zeros((3, 2), np.float32), "angle", qubits=-1),
+                 lambda: weftgpu.Lattice("e8", q=-4), lambda: weftgpu.Backend(ring_slots=2**40)):
+        with pytest.raises(weftgpu.InvalidArgument, match="out of range"):
+            call()

@@ -221,3 +221,30 @@ def test_all_negative_eigenvalues_are_clipped_to_zero():
     k = -np.eye(48)
     assert weftgpu.clip_kernel_matrix(k) == 48
     assert not k.any()
+
+
+def test_a_link_as_out_stays_a_link(tmp_path, rng):
+    x = rng.random((5, 3), np.float32)
+    (tmp_path / "data").mkdir()
+    link = tmp_path / "k.npy"
+    link.symlink_to(tmp_path / "data" / "real.npy")  # which is not there yet
+    for _ in range(2):
+        k = weftgpu.kernel_matrix(x, out=link)
+        assert link.is_symlink() and np.array_equal(np.load(tmp_path / "data" / "real.npy"), k)
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["data", "k.npy", "real.npy"]
+
+
+def test_a_disk_that_is_full(tmp_path, run_python):
+    """The limit of a file's size stands for the end of the disk."""
+    out = run_python(
+        "import os, resource, numpy as np, weftgpu\n"
+        f"os.chdir({str(tmp_path)!r})\n"
+        "small = np.zeros((4, 2), np.float32)\n"
+        "weftgpu.kernel_matrix(small, out='k.npy')\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))\n"
+        "try:\n    weftgpu.kernel_matrix(np.zeros((1000, 2), np.float32), out='k.npy')\n"
+        "except OSError as e:\n    print(e.errno in (27, 28))\n"
+        "print(os.listdir(), np.load('k.npy').shape)\n"
+        "print(weftgpu.kernel_matrix(small).shape)"
+    )
+    assert out.splitlines() == ["True", "['k.npy'] (4, 4)", "(4, 4)"]

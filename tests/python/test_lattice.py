@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import pickle
+
 import numpy as np
 import pytest
 
@@ -117,3 +119,10 @@ def test_refusals(rng):
     assert caught.value.rows == [1]
     with pytest.raises(weftgpu.InvalidArgument, match="no values"):
         code.inner(np.zeros((3, 1, 2, 4), np.uint8), np.zeros((3, 1, 2, 4), np.uint8), (3, 0))
+
+
+def test_codes_are_values():
+    code = weftgpu.Lattice("d4", q=5, levels=3, beta=0.25, max_retries=2, packed=True, dither_seed=9)
+    again = pickle.loads(pickle.dumps(code))
+    assert again == code and hash(again) == hash(code) and repr(again) == repr(code)
+    assert code != code.replace(q=6) and code != "d4" and len({code, again, code.replace(beta=0.5)}) == 2
