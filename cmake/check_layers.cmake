@@ -37,7 +37,8 @@ add_row(src/vulkan/context ${pure} vulkan/device/ vulkan/memory/)
 add_row(src/vulkan/engine ${pure} vulkan/device/ vulkan/memory/ vulkan/context/)
 add_row(src/vulkan/stream ${pure} vulkan/device/ vulkan/memory/ vulkan/context/ vulkan/engine/)
 add_row(src/vulkan/backend ${pure} vulkan/)
-set(engine_for_ops vulkan/engine/scratch_cache.hpp)
+add_row(src/vulkan/devices ${pure} vulkan/)
+set(engine_for_ops vulkan/engine/scratch_cache.hpp vulkan/devices/shared_call.hpp)
 add_row(src/ops_vulkan/field base/ ops/field/ shaders/field/ ${engine_for_ops})
 add_row(src/ops_vulkan/encode base/ host/ ops/encode/ shaders/encode/ ${engine_for_ops})
 add_row(src/ops_vulkan/gram base/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ shaders/gram/ ${engine_for_ops})
@@ -135,7 +136,7 @@ macro(check_includes what)
     endforeach()
 endmacro()
 
-set(src_folders "(base|plan|trace|host|ops|glsl|ops_vulkan|cuda|ops_cuda)/|vulkan/(device|memory|context|engine|stream|backend)/")
+set(src_folders "(base|plan|trace|host|ops|glsl|ops_vulkan|cuda|ops_cuda)/|vulkan/(device|memory|context|engine|stream|backend|devices)/")
 set(above_the_wall src/base src/plan src/trace src/host src/ops src/dlpack src/glsl src/ops_vulkan src/cuda src/ops_cuda)
 check_includes("only src/vulkan may include Vulkan or volk" PATTERN "(vulkan/vulkan|volk|vk_)"
     FOLDERS include ${above_the_wall} shaders examples tools tests

@@ -11,6 +11,7 @@
 #include "ops/field/field_plan.hpp"
 #include "ops/field/field_scalar.hpp"
 #include "ops_vulkan/field/field_programs.hpp"
+#include "vulkan/devices/shared_call.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -81,14 +82,13 @@ std::uint64_t chunk_blocks(const Backend& backend, const BatchOptions& options) 
     return wanted == 0 ? 0 : std::max<std::uint64_t>(wanted / kFieldStreamedBlock, 1);
 }
 
-}  // namespace
-
-BatchReport reduce_batch(Backend& backend, const FieldCall& call, const FieldHostOptions& options) {
+template <class Where>
+BatchReport reduce(Where& where, const FieldCall& call, const FieldHostOptions& options) {
     const Reduction work(call);
-    const Program program = make_field_program(backend, call.field.field, call.op, 0,
+    const Program program = make_field_program(where, call.field.field, call.op, 0,
                                                {.form = options.form, .shader = options.shader});
     BatchOptions batch = options.batch;
-    batch.chunk_elements = chunk_blocks(backend, batch);
+    batch.chunk_elements = chunk_blocks(core::first_backend(where), batch);
     const std::uint64_t total = call.elements();
     // The last progress is reported when the results are in place.
     if (batch.progress)
@@ -96,7 +96,7 @@ BatchReport reduce_batch(Backend& backend, const FieldCall& call, const FieldHos
             if (parts.done == parts.total) return;
             options.batch.progress({work.elements_to(parts.done - 1), total, parts.elapsed_s});
         };
-    BatchReport report = run_batch(backend, program, work.parts(), batch);
+    BatchReport report = run_batch(where, program, work.parts(), batch);
     work.write_results();
     if (batch.progress && !call.jobs.empty()) options.batch.progress({total, total, report.wall_s});
     report.jobs = call.jobs.size();
@@ -105,6 +105,15 @@ BatchReport reduce_batch(Backend& backend, const FieldCall& call, const FieldHos
     for (StageInterval& interval : report.intervals)
         interval.job = static_cast<std::uint32_t>(work.job_of(interval.job));
     return report;
+}
+
+}  // namespace
+
+BatchReport reduce_batch(Backend& backend, const FieldCall& call, const FieldHostOptions& options) {
+    return reduce(backend, call, options);
+}
+BatchReport reduce_batch(Devices& devices, const FieldCall& call, const FieldHostOptions& options) {
+    return reduce(devices, call, options);
 }
 
 }  // namespace weft::kernels

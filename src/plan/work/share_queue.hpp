@@ -41,6 +41,7 @@ class ShareQueue {
     /// back before, so that the work itself may be what devices fail on.
     bool drop(std::size_t device);
 
+    bool dropped(std::size_t device) const { return devices_[device].dropped; }
     /// All items are done.
     bool finished() const { return done_ == items_; }
     /// No device is left that could do the rest.

@@ -43,12 +43,10 @@ bool of_one_job(const std::exception_ptr& error) {
 }  // namespace
 
 JobPipeline::Impl::Impl(Backend& backend, const Program& p, const BatchOptions& options)
-    : backend_state(detail::Access::backend_state(backend)),
-      program(detail::Access::object(p)),
-      first_id(next_first_id()) {
+    : backend_state(detail::Access::backend_state(backend)), first_id(next_first_id()) {
     core::Device& device = backend_state->context()->device;
     device.require_usable("JobPipeline");
-    core::require_same_backend(*backend_state, *program, "JobPipeline");
+    program = core::program_for(*backend_state, p, "JobPipeline");
     BatchOptions resolved = options;
     progress = options.progress;
     // A pipeline may run for days, so it collects intervals only on request.
