@@ -1026,6 +1026,10 @@ class Reports(Case):
         self.assertEqual(cold["cache"]["state"], "off")
         # --device wins over the variable.
         self.succeed("info", "--device", chosen["uuid"][:8], env={"WEFT_DEVICE": "nomatch"})
+        # Of a list, a command takes the best device.
+        for setting in "all", f"{chosen['index']}, {chosen['uuid'][:8]}":
+            self.assertIn(chosen["name"] + "  [chosen]", self.succeed("info", "--device", setting))
+        self.refuse(NO_DEVICE, "has an empty name", "info", "--device", "0,,1")
 
     def write_manifest(self, name, text):
         with open(self.path(name), "w") as file:

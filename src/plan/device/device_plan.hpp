@@ -98,11 +98,16 @@ struct HostFacts {
 /// Why weft cannot run on a device; empty: it can.
 std::vector<std::string> refusals(const DeviceSnapshot& device);
 
-/// Index of the device to use. Errors: invalid_argument - config.device matches nothing (the text lists what
-/// is there); no_device - nothing usable (the text lists each device with its reasons). Order: discrete,
-/// integrated, virtual, other; software devices only if nothing else is usable or asked for by `cpu`, index,
-/// name or UUID. Ties: more device memory, then the lower index. A UUID that appears twice with different
-/// drivers counts once, the first.
+/// Indices of the devices that config.device names, at least one. Empty: the best usable one. "all": every
+/// usable one, the best first; software devices only if nothing else is usable. A list: for each name in
+/// turn the usable devices that it matches, by index; a name that is repeated gives its devices again. A UUID
+/// that appears twice with different drivers under one name counts once, the first.
+/// Errors: invalid_argument - a name is empty or matches nothing (the text lists what is there); no_device -
+/// a name matches nothing usable (the text lists each device with its reasons).
+std::vector<std::uint32_t> choose_devices(const std::vector<DeviceSnapshot>& devices, const Config& config);
+
+/// Index of the one device to use: the best of choose_devices, with its errors. Order: discrete, integrated,
+/// virtual, other, software. Ties: more device memory, then the first named, then the lower index.
 std::uint32_t choose_device(const std::vector<DeviceSnapshot>& devices, const Config& config);
 
 /// Integrated and software devices, and any whose device-local heaps have host-visible types only.

@@ -29,7 +29,8 @@ std::string check_backend(const std::string& name, bool cuda) {
 void DeviceOptions::add_to(CLI::App& command, bool cuda) {
     command
         .add_option("--device", device,
-                    "Index, start of the UUID, part of the name, or cpu; instead of WEFT_DEVICE")
+                    "Index, start of the UUID, part of the name, or cpu; the best of several with commas "
+                    "between, or of all; instead of WEFT_DEVICE")
         ->type_name("DEVICE");
     command
         .add_option("--backend", backend,
