@@ -15,6 +15,7 @@
 #include "ops/encode/encode_batch_check.hpp"
 #include "ops/encode/encode_check.hpp"
 #include "vulkan/devices/shared_call.hpp"
+#include "vulkan/engine/scratch_cache.hpp"
 
 namespace weft {
 namespace {

@@ -41,6 +41,7 @@ double prior_of(DeviceType type) {
 /// empty.
 std::uint64_t least_share(const Backend& backend, const SharedCall& call) {
     constexpr std::uint64_t kChunks = 4, kBytes = std::uint64_t{96} << 20;
+    if (call.least_items != 0) return call.least_items;
     if (call.chunk_items != 0) return kChunks * call.chunk_items;
     const PlanReport& plan = backend.plan();
     if (plan.chunk_exact) return kChunks * plan.chunk_elements;

@@ -58,6 +58,7 @@ struct SharedCall {
     std::uint64_t step = 1;         ///< shares begin at multiples
     std::uint64_t item_bytes = 1;   ///< that an item moves between host and device
     std::uint64_t chunk_items = 0;  ///< of a chunk, if the caller or Config sets it; 0: by bytes
+    std::uint64_t least_items = 0;  ///< of a share, where bytes do not matter; 0: some chunks
     bool repeatable = true;         ///< false: in place, so that a share that failed half way is spoilt
     std::uint64_t progress_total = 0;
     const BatchOptions& options;
