@@ -20,26 +20,15 @@ namespace weft {
 namespace core {
 
 DevicesState::DevicesState(std::vector<Backend> backends)
-    : backends_(std::move(backends)), lost_(backends_.size(), false) {}
-
-void DevicesState::set_lost(std::size_t device) {
-    const std::lock_guard lock(mutex_);
-    lost_[device] = true;
-}
-
-bool DevicesState::lost(std::size_t device) const {
-    const std::lock_guard lock(mutex_);
-    return lost_[device];
-}
+    : backends_(std::move(backends)), lost_(std::make_shared<LostDevices>(backends_.size())) {}
 
 std::vector<std::size_t> DevicesState::usable(const char* function) const {
-    const std::lock_guard lock(mutex_);
     std::vector<std::size_t> usable;
-    for (std::size_t i = 0; i < lost_.size(); ++i)
-        if (!lost_[i]) usable.push_back(i);
+    for (std::size_t i = 0; i < backends_.size(); ++i)
+        if (!lost(i)) usable.push_back(i);
     if (usable.empty())
         throw Error(Errc::device_lost, std::string(function) + ": every device is lost (got " +
-                                           std::to_string(lost_.size()) +
+                                           std::to_string(backends_.size()) +
                                            " lost devices, need one that works; make a new Devices)");
     return usable;
 }

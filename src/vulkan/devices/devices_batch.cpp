@@ -15,6 +15,7 @@
 #include "vulkan/devices/devices_state.hpp"
 #include "vulkan/devices/shared_call.hpp"
 #include "vulkan/engine/batch_engine.hpp"
+#include "vulkan/engine/job_pipeline.hpp"
 
 namespace weft {
 namespace {
@@ -124,6 +125,21 @@ Program core::program_for_all(Devices& devices, const std::function<Program(Back
 Program::Program(Devices& devices, std::span<const std::uint32_t> spirv, const ProgramOptions& options)
     : Program(core::program_for_all(devices,
                                     [&](Backend& backend) { return Program(backend, spirv, options); })) {}
+
+JobPipeline::JobPipeline(Devices& devices, const Program& program, const BatchOptions& options) {
+    core::DevicesState& state = detail::Access::state(devices);
+    std::vector<Impl::Place> places;
+    for (const std::size_t i : state.usable("JobPipeline")) {
+        const auto& backend_state = detail::Access::backend_state(devices[i]);
+        places.push_back({backend_state, core::program_for(*backend_state, program, "JobPipeline"), i});
+    }
+    // Jobs are not cut, so a job on a device far below the others would end last.
+    const auto is_software = [](const Impl::Place& place) {
+        return place.backend_state->info().type == DeviceType::cpu;
+    };
+    if (!std::all_of(places.begin(), places.end(), is_software)) std::erase_if(places, is_software);
+    impl_ = std::make_unique<Impl>(std::move(places), options, state.lost_marker());
+}
 
 BatchReport run_batch(Devices& devices, const Program& program, std::span<const Job> jobs,
                       const BatchOptions& options) {

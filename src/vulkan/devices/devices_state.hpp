@@ -3,8 +3,11 @@
 // devices.cpp has the rest.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -18,8 +21,12 @@ class DevicesState {
     explicit DevicesState(std::vector<Backend> backends);
 
     std::vector<Backend>& backends() { return backends_; }
-    void set_lost(std::size_t device);
-    bool lost(std::size_t device) const;
+    void set_lost(std::size_t device) { lost_->set(device); }
+    bool lost(std::size_t device) const { return lost_->has(device); }
+    /// set_lost for objects that may outlive this one.
+    std::function<void(std::size_t)> lost_marker() const {
+        return [lost = lost_](std::size_t device) { lost->set(device); };
+    }
     /// Indices of the devices that are not lost. Errors: device_lost - there is none.
     std::vector<std::size_t> usable(const char* function) const;
 
@@ -28,9 +35,20 @@ class DevicesState {
     void set_rate(const std::string& kind, std::size_t device, double rate);
 
   private:
+    /// Thread-safe.
+    class LostDevices {
+      public:
+        explicit LostDevices(std::size_t devices) : lost_(devices) {}
+        void set(std::size_t device) { lost_[device] = true; }
+        bool has(std::size_t device) const { return lost_[device]; }
+
+      private:
+        std::vector<std::atomic<bool>> lost_;
+    };
+
     std::vector<Backend> backends_;
+    std::shared_ptr<LostDevices> lost_;
     mutable std::mutex mutex_;  // guards what follows
-    std::vector<bool> lost_;
     std::map<std::string, std::vector<double>> rates_;
 };
 

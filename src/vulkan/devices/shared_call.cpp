@@ -15,6 +15,7 @@
 #include <weft/error.hpp>
 
 #include "base/startup.hpp"
+#include "plan/work/batch_check.hpp"
 #include "vulkan/devices/devices_state.hpp"
 
 namespace weft::core {
@@ -50,22 +51,10 @@ std::uint64_t least_share(const Backend& backend, const SharedCall& call) {
 }
 
 void add_to(OpReport& sum, const OpReport& one) {
-    const bool first = sum.path == Path::automatic;
-    sum.mixed_paths = sum.mixed_paths || one.mixed_paths || (!first && one.path != sum.path);
-    if (first) {
-        sum.path = one.path;
-        sum.split_queues = one.split_queues;
-        sum.host_memory = one.host_memory;
-        sum.queues = one.queues;
-        sum.ring_slots = one.ring_slots;
-    }
+    add_report(sum, one);
     sum.op = one.op;
     sum.method = one.method;
-    sum.jobs += one.jobs, sum.elements += one.elements, sum.items += one.items;
-    sum.chunks += one.chunks, sum.bundles += one.bundles, sum.waits += one.waits;
-    sum.bytes_in += one.bytes_in, sum.bytes_out += one.bytes_out;
-    sum.copy_in_s += one.copy_in_s, sum.copy_out_s += one.copy_out_s, sum.wait_s += one.wait_s;
-    sum.chunk_elements = std::max(sum.chunk_elements, one.chunk_elements);
+    sum.items += one.items;
     sum.retried += one.retried, sum.unresolved += one.unresolved;
     sum.states_s += one.states_s, sum.product_s += one.product_s;
 }
