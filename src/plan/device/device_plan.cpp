@@ -252,6 +252,8 @@ DeviceInfo describe(const DeviceSnapshot& device, std::uint32_t index) {
     info.name = device.name;
     info.driver = device.driver_text;
     info.uuid = hex(device.uuid);
+    info.pci_address = device.pci_address;
+    info.numa_node = device.numa_node;
     info.type = device.type;
     info.vendor_id = device.vendor_id;
     info.device_id = device.device_id;
