@@ -131,8 +131,9 @@ class BlockWriter {
           plan_(plan),
           target_(static_cast<std::byte*>(k.data)),
           team_(static_cast<std::uint32_t>(std::min<std::uint64_t>(
-              backend.plan().copy_threads,
-              1 + plan.states.block * plan.states.block * plan.value_bytes() / kBytesPerThread))),
+                    backend.plan().copy_threads,
+                    1 + plan.states.block * plan.states.block * plan.value_bytes() / kBytesPerThread)),
+                core::node_cpus(backend)),
           meter_("kernel_matrix", batch, plan.shape.pairs()),
           backend_(backend) {
         meter_.check();
