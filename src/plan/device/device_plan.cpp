@@ -150,7 +150,8 @@ std::string chunk_reason(const DevicePlan& plan) {
            (plan.chunk_exact ? " (asked for)" : " at most (default)");
 }
 
-void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const Config& config) {
+void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const Config& config,
+             const HostFacts& host) {
     std::vector<std::string>& lines = plan.reasons;
     lines.push_back(device_reason(devices, plan.device, config));
     for (std::uint32_t i = 0; i < devices.size(); ++i)
@@ -167,8 +168,10 @@ void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const
     lines.push_back(transfer_reason(plan, config));
     lines.push_back("ring: " + std::to_string(plan.ring_slots) + " slots" +
                     by_default(config.ring_slots.has_value(), plan.tuning.values.ring_slots.has_value()));
-    lines.push_back("copy threads: " + std::to_string(plan.copy_threads) +
-                    by_default(config.copy_threads.has_value(), plan.tuning.values.copy_threads.has_value()));
+    lines.push_back(
+        "copy threads: " + std::to_string(plan.copy_threads) +
+        by_default(config.copy_threads.has_value(), plan.tuning.values.copy_threads.has_value()) +
+        (host.backends > 1 ? ", " + std::to_string(host.backends) + " backends share the cores" : ""));
     if (plan.numa_node >= 0)
         lines.push_back("host memory: copy threads and page-locked memory stay on NUMA node " +
                         std::to_string(plan.numa_node) + ", next to the device");
@@ -226,8 +229,8 @@ void fill(DevicePlan& plan, const DeviceSnapshot& device, const Config& config, 
 }
 
 /// The stored number of copy threads was measured by a backend alone, so several have no more than cores.
-void tune(DevicePlan& plan, const DeviceSnapshot& device, const Config& config, const HostFacts& host,
-          const TuningSource& tuning) {
+void apply_stored(DevicePlan& plan, const DeviceSnapshot& device, const Config& config, const HostFacts& host,
+                  const TuningSource& tuning) {
     if (!tuning) return;
     apply_tuning(plan, device, config, tuning(device));
     if (!config.copy_threads && host.backends > 1)
@@ -269,8 +272,8 @@ DevicePlan plan_device(const std::vector<DeviceSnapshot>& devices, const Config&
     plan.device = choose_device(devices, config);
     plan.queues = plan_queues(devices[plan.device], config.queues);
     fill(plan, devices[plan.device], config, host);
-    tune(plan, devices[plan.device], config, host, tuning);
-    explain(plan, devices, config);
+    apply_stored(plan, devices[plan.device], config, host, tuning);
+    explain(plan, devices, config, host);
     return plan;
 }
 
@@ -280,8 +283,8 @@ DevicePlan plan_adopted(const DeviceSnapshot& device, const Adoption& adoption, 
     DevicePlan plan;
     plan.queues = adopted_queues(adoption, config.queues);
     fill(plan, device, config, host);
-    tune(plan, device, config, host, tuning);
-    explain(plan, {device}, config);
+    apply_stored(plan, device, config, host, tuning);
+    explain(plan, {device}, config, host);
     plan.reasons.front() = "device " + size_text(describe(device, 0)) + ", made by the application";
     return plan;
 }

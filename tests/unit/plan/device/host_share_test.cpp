@@ -74,6 +74,8 @@ TEST_CASE("backends that share one call have no more copy threads than cores") {
     CHECK(threads(h100(), {8}, 0) == 8);
     CHECK(threads(intel_integrated(), {64}, 2) == 4);
     CHECK(threads(lavapipe(), {2}, 2) == 1);
+    CHECK(says(plan_device({h100()}, {}, {64, 8}), "copy threads: 8 (default), 8 backends share the cores"));
+    CHECK_FALSE(says(plan_device({h100()}, {}, {64}), "share the cores"));
     Config config;
     config.copy_threads = 10;
     CHECK(threads(h100(), {4}, 8, config) == 10);
