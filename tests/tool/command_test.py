@@ -1006,6 +1006,12 @@ class Reports(Case):
         self.assertGreaterEqual(chosen["limits"]["max_storage_buffer_range"], 1 << 27)
         self.assertTrue(report["cache"]["state"])
         text = self.succeed("info", "--device", str(chosen["index"]))
+        address, node = chosen["pci_address"], chosen["numa_node"]
+        if address is None:
+            self.assertIsNone(node)
+        else:
+            self.assertRegex(address, r"^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$")
+            self.assertIn(address + ("" if node is None else f", next to NUMA node {node}"), text)
         startup = report["startup"]
         self.assertEqual(startup.pop("first_result"), "verified")
         self.assertEqual(set(startup), {name + "_s" for name in (

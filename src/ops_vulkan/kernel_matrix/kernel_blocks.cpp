@@ -144,8 +144,9 @@ class BlockWriter {
           plan_(plan),
           target_(static_cast<std::byte*>(k.data)),
           team_(static_cast<std::uint32_t>(std::min<std::uint64_t>(
-              backend.plan().copy_threads,
-              1 + plan.states.block * plan.states.block * plan.value_bytes() / kBytesPerThread))),
+                    backend.plan().copy_threads,
+                    1 + plan.states.block * plan.states.block * plan.value_bytes() / kBytesPerThread)),
+                core::node_cpus(backend)),
           backend_(backend) {}
 
     void write(PackedTiles& tiles, const PackedTile& x, const PackedTile& y, const KernelBlock& block,

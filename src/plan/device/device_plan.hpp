@@ -82,6 +82,7 @@ struct DevicePlan {
     TransferPlan transfer;
     std::uint32_t ring_slots = 3;
     std::uint32_t copy_threads = 1;
+    int numa_node = -1;  // copy threads and page-locked memory stay on this node of the host; -1: anywhere
     std::uint64_t chunk_elements = kDefaultChunkElements;
     bool chunk_exact = false;          // chunk_elements was asked for, not a default
     std::uint32_t dispatch_ms = 250;   // longer dispatches are cut
@@ -90,10 +91,23 @@ struct DevicePlan {
     std::vector<std::string> reasons;  // one line a choice, for people
 };
 
+/// A NUMA node of the host.
+struct HostNode {
+    int node = 0;
+    std::uint32_t cores = 0;     // that this process may use
+    std::uint32_t backends = 1;  // that share one call and have their device on this node
+};
+
 /// Facts about the host that the plan depends on.
 struct HostFacts {
-    std::uint32_t cores = 1;
+    std::uint32_t cores = 1;     // that this process may use
+    std::uint32_t backends = 1;  // that share one call
+    std::vector<HostNode> nodes{};
 };
+
+/// The facts for backends on the `chosen` devices that share one call, instead of one that is alone.
+HostFacts share_host(HostFacts host, const std::vector<DeviceSnapshot>& devices,
+                     const std::vector<std::uint32_t>& chosen);
 
 /// Why weft cannot run on a device; empty: it can.
 std::vector<std::string> refusals(const DeviceSnapshot& device);

@@ -9,9 +9,7 @@
 
 #include <weft/error.hpp>
 
-#include "base/config_parse.hpp"
 #include "plan/device/device_plan.hpp"
-#include "vulkan/device/read_snapshot.hpp"
 #include "vulkan/devices/devices_state.hpp"
 #include "vulkan/devices/shared_call.hpp"
 #include "vulkan/engine/backend_state.hpp"
@@ -48,34 +46,39 @@ void DevicesState::set_rate(const std::string& kind, std::size_t device, double 
 
 namespace {
 
-/// The Config of each device that `config.device` names. Unless the caller says how many threads copy for
-/// each device, the devices divide the cores among them.
-std::vector<Config> config_of_each_device(const Config& config) {
-    check_enums(config);
+struct DeviceConfigs {
+    std::vector<Config> configs;
+    HostFacts host;
+};
+
+/// Each device that `config.device` names.
+DeviceConfigs configs_of(const Config& config) {
+    const std::vector<DeviceSnapshot> devices = read_devices(config);
+    const std::vector<std::uint32_t> chosen = choose_devices(devices, config);
+    DeviceConfigs made{std::vector<Config>(chosen.size(), config), share_host(host_facts(), devices, chosen)};
+    for (std::size_t i = 0; i < chosen.size(); ++i) made.configs[i].device = std::to_string(chosen[i]);
+    return made;
+}
+
+DeviceConfigs configs_of(const std::vector<Config>& configs) {
+    if (configs.empty())
+        throw Error(Errc::invalid_argument, "Devices: no devices (got an empty list, need one or more)");
+    const std::vector<DeviceSnapshot> devices = read_devices(configs[0]);
     std::vector<std::uint32_t> chosen;
-    {
-        const Instance instance(config);
-        std::vector<DeviceSnapshot> snapshots;
-        for (const VkPhysicalDevice device : instance.physical_devices())
-            snapshots.push_back(read_snapshot(instance, device));
-        chosen = choose_devices(snapshots, config);
-    }
-    std::vector<Config> configs(chosen.size(), config);
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-        configs[i].device = std::to_string(chosen[i]);
-    }
-    return configs;
+    for (const Config& config : configs) chosen.push_back(choose_device(devices, config));
+    return {configs, share_host(host_facts(), devices, chosen)};
 }
 
 /// Opens all devices simultaneously, because a driver takes a tenth of a second or more for each.
-std::vector<Backend> open_all(const std::vector<Config>& configs) {
-    if (configs.empty())
-        throw Error(Errc::invalid_argument, "Devices: no devices (got an empty list, need one or more)");
+std::vector<Backend> open_all(const DeviceConfigs& given) {
+    const auto open = [&](std::size_t i) {
+        return detail::Access::make<Backend>(open_device(given.configs[i], given.host));
+    };
     std::vector<std::future<Backend>> opening;
-    for (std::size_t i = 1; i < configs.size(); ++i)
-        opening.push_back(std::async(std::launch::async, [&, i] { return Backend(configs[i]); }));
+    for (std::size_t i = 1; i < given.configs.size(); ++i)
+        opening.push_back(std::async(std::launch::async, open, i));
     std::vector<Backend> backends;
-    backends.emplace_back(configs[0]);
+    backends.push_back(open(0));
     for (std::future<Backend>& backend : opening) backends.push_back(backend.get());
     return backends;
 }
@@ -89,14 +92,14 @@ Backend& first_backend(Devices& devices) {
 }  // namespace core
 
 Devices::Devices(const Config& config)
-    : state_(std::make_shared<core::DevicesState>(core::open_all(core::config_of_each_device(config)))) {}
+    : state_(std::make_shared<core::DevicesState>(core::open_all(core::configs_of(config)))) {}
 Devices::Devices(const std::string& list, Config config)
     : Devices([&] {
           config.device = list;
           return config;
       }()) {}
 Devices::Devices(const std::vector<Config>& configs)
-    : state_(std::make_shared<core::DevicesState>(core::open_all(configs))) {}
+    : state_(std::make_shared<core::DevicesState>(core::open_all(core::configs_of(configs)))) {}
 Devices::Devices(Devices&&) noexcept = default;
 Devices& Devices::operator=(Devices&&) noexcept = default;
 Devices::~Devices() = default;

@@ -15,8 +15,10 @@
 #include <weft/error.hpp>
 
 #include "base/startup.hpp"
+#include "host/cpu_set.hpp"
 #include "plan/work/batch_check.hpp"
 #include "vulkan/devices/devices_state.hpp"
+#include "vulkan/engine/backend_state.hpp"
 
 namespace weft::core {
 namespace {
@@ -220,6 +222,8 @@ void SharedRun::add_progress(std::uint64_t units) {
 }
 
 void SharedRun::serve(std::size_t row) {
+    // Page-locked memory that is made meanwhile then lies near the device.
+    const NodeBinding near(detail::Access::backend_state(state_.backends()[rows_[row].device])->node_cpus());
     while (const std::optional<Share> share = next_share(row)) do_share(row, *share);
 }
 

@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "host/cpu_set.hpp"
+
 namespace weft {
 
 using std::chrono::nanoseconds;
@@ -296,6 +298,7 @@ bool JobPipeline::Impl::Lane::step() {
 }
 
 void JobPipeline::Impl::Lane::run() {
+    const core::NodeBinding near(place_.backend_state->node_cpus());
     for (bool more = true; more && !left_;) {
         starting_ = false;
         try {
