@@ -37,19 +37,11 @@ Job to_job(const FieldCall& call, FieldForm form, std::size_t index) {
     return job;
 }
 
-// run_batch counts jobs, field operations count elements.
+// Field operations count elements.
 template <class Where>
 BatchReport run_jobs(Where& where, const Program& program, std::span<const Job> jobs,
                      const BatchOptions& options) {
-    if (!options.progress) return run_batch(where, program, jobs, options);
-    std::uint64_t done = 0, total = 0;
-    for (const Job& job : jobs) total += job.elements;
-    BatchOptions batch = options;
-    batch.progress = [&](const Progress& progress) {
-        done += jobs[progress.done - 1].elements;
-        options.progress({done, total, progress.elapsed_s});
-    };
-    return run_batch(where, program, jobs, batch);
+    return core::run_counted(where, program, jobs, options, [&](std::size_t j) { return jobs[j].elements; });
 }
 
 template <class Where>

@@ -174,13 +174,14 @@ class RowShares {
     kernels::StreamedRows rows_;
 };
 
-/// Blocks or rows below which a share is not worth its start.
-std::uint64_t least_items(const KernelMatrixPlan& plan, std::uint64_t items) {
-    constexpr double kFlops = 5e10, kBytes = 64e6;
+/// Blocks or rows below which a share is not worth its start: those of a few milliseconds.
+std::uint64_t least_items(const KernelMatrixPlan& plan, std::uint64_t items, DeviceType type) {
+    const double least_bytes = 64e6;
+    const double least_flops = type == DeviceType::cpu ? 2e9 : 5e10;
     const double flops = kernels::gram_flops(plan) / static_cast<double>(items);
     const double bytes = static_cast<double>(plan.matrix_bytes()) / static_cast<double>(items);
     const double wanted =
-        std::min(plan.method == KernelMatrixMethod::states ? kFlops / flops : kBytes / bytes,
+        std::min(plan.method == KernelMatrixMethod::states ? least_flops / flops : least_bytes / bytes,
                  static_cast<double>(items));
     return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(wanted)));
 }
@@ -204,15 +205,15 @@ OpReport run(Devices& devices, const Call& call) {
         if (closed) return shares_of(std::make_shared<RowShares>(devices[device], own, call));
         return shares_of(std::make_shared<BlockShares>(devices[device], own, call, blocks));
     };
-    const OpReport shared =
-        core::run_shares(devices, {.function = "kernel_matrix",
-                                   .rates = std::string("kernel_matrix ") + to_string(plan.method) + " " +
-                                            std::to_string(call.shape.qubits),
-                                   .items = items,
-                                   .least_items = least_items(plan, items),
-                                   .progress_total = call.shape.pairs(),
-                                   .options = call.batch,
-                                   .worker = worker});
+    const OpReport shared = core::run_shares(
+        devices, {.function = "kernel_matrix",
+                  .rates = std::string("kernel_matrix ") + to_string(plan.method) + " " +
+                           std::to_string(call.shape.qubits),
+                  .items = items,
+                  .least_items = least_items(plan, items, core::first_backend(devices).device().type),
+                  .progress_total = call.shape.pairs(),
+                  .options = call.batch,
+                  .worker = worker});
     OpReport report = kernels::kernel_report(call.shape, plan.method, call.x, call.y, call.k);
     report.wall_s = shared.wall_s;
     report.devices = shared.devices;

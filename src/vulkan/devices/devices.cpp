@@ -2,6 +2,7 @@
 // Completes weft/devices.hpp, and DevicesState.
 #include <weft/devices.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <future>
 #include <optional>
@@ -37,11 +38,14 @@ double DevicesState::rate(const std::string& kind, std::size_t device) const {
     return it == rates_.end() ? 0 : it->second[device];
 }
 
-void DevicesState::set_rate(const std::string& kind, std::size_t device, double rate) {
+void DevicesState::note_rate(const std::string& kind, std::size_t device, double rate) {
+    constexpr double kUnusedGrows = 1.2, kOldPart = 0.7;
     const std::lock_guard lock(mutex_);
     std::vector<double>& rates = rates_[kind];
     rates.resize(backends_.size());
-    rates[device] = rate;
+    double& known = rates[device];
+    // One slow call, which may have compiled or waited for others, does not change much.
+    known = rate <= 0 ? known * kUnusedGrows : std::max(rate, kOldPart * known + (1 - kOldPart) * rate);
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include <weft/devices.hpp>
 #include <weft/program.hpp>
 
+#include "base/batch_call.hpp"
 #include "plan/work/job_blocks.hpp"
 #include "vulkan/devices/devices_state.hpp"
 #include "vulkan/devices/shared_call.hpp"
@@ -20,24 +21,31 @@
 namespace weft {
 namespace {
 
-/// How many jobs are done: a job may be done in parts, on several devices.
+/// Which jobs are done: a job may be done in parts, on several devices.
 class JobCount {
   public:
-    explicit JobCount(std::span<const Job> jobs) {
-        for (const Job& job : jobs) left_.push_back(job.elements);
+    JobCount(std::span<const Job> jobs, const core::UnitsOf& units) : units_(units) {
+        for (std::size_t j = 0; j < jobs.size(); ++j) {
+            left_.push_back(jobs[j].elements);
+            total_ += units(j);
+        }
     }
-    /// Returns 1 if the job is done now.
+    /// Units that all jobs count.
+    std::uint64_t total() const { return total_; }
+    /// Returns the units of the job if it is done now.
     std::uint64_t done(std::size_t job, std::uint64_t elements) {
         const std::lock_guard lock(mutex_);
-        return (left_[job] -= elements) == 0 ? 1 : 0;
+        return (left_[job] -= elements) == 0 ? units_(job) : 0;
     }
-    /// The parts will be repeated. Returns how many jobs are no longer done.
-    std::uint64_t undo(std::size_t job, std::uint64_t elements) {
+    /// These elements will be done again.
+    void undo(std::size_t job, std::uint64_t elements) {
         const std::lock_guard lock(mutex_);
-        return std::exchange(left_[job], left_[job] + elements) == 0 ? 1 : 0;
+        left_[job] += elements;
     }
 
   private:
+    const core::UnitsOf& units_;
+    std::uint64_t total_ = 0;
     std::mutex mutex_;
     std::vector<std::uint64_t> left_;  // elements of each job
 };
@@ -113,6 +121,12 @@ bool in_place(const Job& job) {
     });
 }
 
+/// Blocks of a chunk, as the caller or Config sets it; 0: nothing is set.
+std::uint64_t chunk_blocks(const PlanReport& plan, const BatchOptions& options) {
+    const std::uint64_t elements = core::wanted_chunk_items(plan, options);
+    return elements == 0 ? 0 : std::max<std::uint64_t>(1, elements / core::JobBlocks::kElements);
+}
+
 }  // namespace
 
 Program core::program_for_all(Devices& devices, const std::function<Program(Backend&)>& make) {
@@ -141,23 +155,41 @@ JobPipeline::JobPipeline(Devices& devices, const Program& program, const BatchOp
     impl_ = std::make_unique<Impl>(std::move(places), options, state.lost_marker());
 }
 
-BatchReport run_batch(Devices& devices, const Program& program, std::span<const Job> jobs,
-                      const BatchOptions& options) {
+BatchReport core::run_counted(Backend& backend, const Program& program, std::span<const Job> jobs,
+                              const BatchOptions& options, const UnitsOf& units) {
+    if (!options.progress) return run_batch(backend, program, jobs, options);
+    std::uint64_t done = 0, total = 0;
+    for (std::size_t j = 0; j < jobs.size(); ++j) total += units(j);
+    BatchOptions counted = options;
+    counted.progress = [&](const Progress& progress) {  // called once for each job, in their order
+        done += units(progress.done - 1);
+        options.progress({done, total, progress.elapsed_s});
+    };
+    return run_batch(backend, program, jobs, counted);
+}
+
+BatchReport core::run_counted(Devices& devices, const Program& program, std::span<const Job> jobs,
+                              const BatchOptions& options, const UnitsOf& units) {
     const std::vector<std::size_t> usable = detail::Access::state(devices).usable("run_batch");
-    const core::JobBlocks blocks = check_batch(devices, usable, program, jobs, options);
-    JobCount count(jobs);
-    OpReport report = core::run_shares(
+    const JobBlocks blocks = check_batch(devices, usable, program, jobs, options);
+    JobCount count(jobs, units);
+    OpReport report = run_shares(
         devices, {.function = "run_batch",
                   .rates = "run_batch " + program.name(),
                   .items = blocks.count(),
                   .item_bytes = blocks.count() != 0 ? blocks.bytes() / blocks.count() : 0,
-                  .chunk_items = options.chunk_elements / core::JobBlocks::kElements,
+                  .chunk_items = chunk_blocks(first_backend(devices).plan(), options),
                   .repeatable = std::none_of(jobs.begin(), jobs.end(), in_place),
-                  .progress_total = jobs.size(),
+                  .progress_total = count.total(),
                   .options = options,
                   .worker = [&](std::size_t) { return BatchShares(blocks, jobs, program, options, count); }});
     report.jobs = jobs.size();
     return report;
+}
+
+BatchReport run_batch(Devices& devices, const Program& program, std::span<const Job> jobs,
+                      const BatchOptions& options) {
+    return core::run_counted(devices, program, jobs, options, [](std::size_t) { return 1u; });
 }
 
 }  // namespace weft

@@ -32,7 +32,9 @@ class DevicesState {
 
     /// Items a second of a device in earlier calls of that kind; 0: unknown.
     double rate(const std::string& kind, std::size_t device) const;
-    void set_rate(const std::string& kind, std::size_t device, double rate);
+    /// `rate`: measured in a call; 0: the device took no share. What is known of a device that is too slow to
+    /// get shares rises with each call, so that it is measured again at some time.
+    void note_rate(const std::string& kind, std::size_t device, double rate);
 
   private:
     /// Thread-safe.

@@ -46,9 +46,7 @@ std::uint64_t least_share(const Backend& backend, const SharedCall& call) {
     constexpr std::uint64_t kChunks = 4, kBytes = std::uint64_t{96} << 20;
     if (call.least_items != 0) return call.least_items;
     if (call.chunk_items != 0) return kChunks * call.chunk_items;
-    const PlanReport& plan = backend.plan();
-    if (plan.chunk_exact) return kChunks * plan.chunk_elements;
-    const std::uint64_t bytes = std::max(kBytes, kChunks * plan.chunk_bytes);
+    const std::uint64_t bytes = std::max(kBytes, kChunks * backend.plan().chunk_bytes);
     return std::max<std::uint64_t>(1, bytes / std::max<std::uint64_t>(1, call.item_bytes));
 }
 
@@ -75,7 +73,8 @@ class SharedRun {
     struct Row {
         std::size_t device = 0;
         DeviceReport report;
-        double end_s = 0;  // of its last share
+        double end_s = 0;            // of its last share
+        std::optional<Share> first;  // taken before any device begins, so that all take part
         ShareWorker worker;
     };
 
@@ -127,12 +126,17 @@ SharedRun::SharedRun(Devices& devices, const SharedCall& call)
     queue_ = ShareQueue(call.items, call.step, share_devices());
 }
 
+/// Rates of earlier calls tell devices of different kinds apart. Those of one kind count as equal, because a
+/// first call also compiles and allocates.
 std::vector<ShareDevice> SharedRun::share_devices() const {
+    const bool alike = std::all_of(rows_.begin(), rows_.end(), [&](const Row& row) {
+        return row.report.name == rows_.front().report.name;
+    });
     std::vector<ShareDevice> devices;
     for (const Row& row : rows_) {
         const Backend& backend = state_.backends()[row.device];
         devices.push_back({row.report.name, prior_of(backend.device().type),
-                           state_.rate(call_.rates, row.device), least_share(backend, call_)});
+                           alike ? 0 : state_.rate(call_.rates, row.device), least_share(backend, call_)});
     }
     return devices;
 }
@@ -156,6 +160,8 @@ OpReport SharedRun::run() {
 }
 
 void SharedRun::run_threads() {
+    for (std::size_t row = 0; row < rows_.size(); ++row)
+        if (!queue_.dropped(row)) rows_[row].first = queue_.take(row, now_s());
     std::vector<std::jthread> threads;
     for (std::size_t row = 0; row < rows_.size(); ++row) {
         {
@@ -230,6 +236,7 @@ void SharedRun::serve(std::size_t row) {
 /// Waits while other devices have everything that is left: one of them may be lost.
 std::optional<Share> SharedRun::next_share(std::size_t row) {
     std::unique_lock lock(mutex_);
+    if (rows_[row].first && !failure_ && !cancelled_) return std::exchange(rows_[row].first, std::nullopt);
     for (;;) {
         if (failure_ || cancelled_ || queue_.finished() || queue_.stranded()) return std::nullopt;
         if (const std::optional<Share> share = queue_.take(row, now_s())) return share;
@@ -314,8 +321,7 @@ OpReport SharedRun::finished_report() {
         DeviceReport& report = rows_[row].report;
         report.idle_end_s = sum_.wall_s - rows_[row].end_s;
         if (report.note.empty()) report.note = queue_.reason(row);
-        if (const double rate = queue_.measured_rate(row); rate > 0)
-            state_.set_rate(call_.rates, rows_[row].device, rate);
+        state_.note_rate(call_.rates, rows_[row].device, queue_.measured_rate(row));
     }
     for (std::size_t i = 0; i < state_.backends().size(); ++i) {
         const auto own =

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <stop_token>
 #include <string>
 
@@ -68,6 +69,13 @@ struct SharedCall {
 
 /// One Program for all devices that are not lost. Errors: what `make` throws; device_lost.
 Program program_for_all(Devices& devices, const std::function<Program(Backend& backend)>& make);
+
+/// run_batch whose progress counts units() of each job that is done instead of jobs.
+using UnitsOf = std::function<std::uint64_t(std::size_t job)>;
+BatchReport run_counted(Backend& backend, const Program& program, std::span<const Job> jobs,
+                        const BatchOptions& options, const UnitsOf& units);
+BatchReport run_counted(Devices& devices, const Program& program, std::span<const Job> jobs,
+                        const BatchOptions& options, const UnitsOf& units);
 
 /// Returns the sum of what the devices did. Errors: device_lost - no device is left, or a share in place was
 /// spoilt; cancelled; what progress or a share throws.
