@@ -36,7 +36,10 @@ class Devices(Case):
     def check(self, *arguments, shared=True, env=None):
         """Compares two devices with one. `shared`: both must have had a part."""
         alone, one = self.result(*arguments, "--device", "cpu", env=env)
-        together, two = self.result(*arguments, *TWO, env=env)
+        for _ in range(20):  # on a busy machine one device may be done before the thread of the other runs
+            together, two = self.result(*arguments, *TWO, env=env)
+            if not shared or all(row["shares"] for row in two["devices"]):
+                break
         self.assertEqual(alone, together)
         self.assertNotIn("devices", one)
         rows = two["devices"]
