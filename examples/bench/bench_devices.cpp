@@ -28,7 +28,7 @@ using bench::Sizes;
 using bench::Work;
 using weft::tune::CopyCeiling;
 
-constexpr Sizes kUsual{std::uint64_t{1} << 21, 512, 1000, 15, 6};
+constexpr Sizes kUsual{std::uint64_t{1} << 21, 1024, 1000, 15, 6};
 constexpr Sizes kQuick{std::uint64_t{1} << 17, 2048, 200, 8, 4};
 constexpr Sizes kFull{std::uint64_t{3} << 24, 8192, 20000, 16, 16};
 
