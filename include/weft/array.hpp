@@ -144,8 +144,9 @@ class DeviceArray : public ConstDeviceArray {
     DeviceArray(const HostBuffer<T>& buffer) : ConstDeviceArray(buffer) {}
 };
 
-/// The arrays that an op takes on a Backend (host memory), on a Stream (device memory), and on a CUDA stream
-/// (<weft/cuda/device.hpp>). `host` says whether a call returns an OpReport when the work is done.
+/// The arrays that an op takes on a Backend or a Devices (host memory), on a Stream (device memory), and on a
+/// CUDA stream (<weft/cuda/device.hpp>). `host` says whether a call returns an OpReport when the work is
+/// done.
 template <class Where>
 struct ArraysOf;
 template <>
@@ -154,6 +155,8 @@ struct ArraysOf<Backend> {
     using Out = HostArray;
     static constexpr bool host = true;
 };
+template <>
+struct ArraysOf<Devices> : ArraysOf<Backend> {};
 template <>
 struct ArraysOf<Stream> {
     using In = ConstDeviceArray;

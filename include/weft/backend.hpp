@@ -22,6 +22,7 @@ namespace core {
 class BackendState;
 }
 struct MemoryReport;
+class Devices;
 
 /// The plan that the Backend made from device and Config when it was constructed.
 struct PlanReport {

@@ -79,6 +79,20 @@ struct StageInterval {
     double begin_s = 0, end_s = 0;
 };
 
+/// What one device of a Devices did in a call.
+struct DeviceReport {
+    std::string name;          ///< of the device
+    std::size_t device = 0;    ///< its place in the Devices
+    std::uint64_t shares = 0;  ///< parts of the call that it did
+    std::uint64_t jobs = 0;    ///< of these parts; a job that several devices did counts for each
+    std::uint64_t items = 0;   ///< in the unit of OpReport::items; of run_batch, elements
+    std::uint64_t bytes_in = 0, bytes_out = 0;
+    double busy_s = 0;      ///< from the beginning to the end of each share
+    double idle_end_s = 0;  ///< from the end of its last share to the end of the call
+    bool lost = false;      ///< in this call or before
+    std::string note;       ///< why it took no share, or no more; the error if it failed; else empty
+};
+
 /// What a batch did. Every figure was measured or counted in that run.
 struct BatchReport {
     std::uint64_t jobs = 0, elements = 0, chunks = 0;
@@ -96,7 +110,10 @@ struct BatchReport {
     std::string queues;           ///< e.g. "upload family 1 queue 0, compute family 2 queue 0, ..."
     std::uint32_t ring_slots = 0;
     std::uint64_t chunk_elements = 0;
-    std::vector<StageInterval> intervals;  ///< empty when stage times are off
+    std::vector<StageInterval> intervals;  ///< empty when stage times are off, and with several devices
+    /// A row for each device of a Devices. Empty: the call was on one Backend. Figures above are then sums
+    /// over the devices, except wall_s.
+    std::vector<DeviceReport> devices;
 
     double gb_per_s() const;            ///< (bytes_in + bytes_out) / wall_s / 1e9
     double stage_s(Stage stage) const;  ///< busy time (union of the intervals) of a stage
@@ -128,6 +145,10 @@ struct OpReport : BatchReport {
 /// throws: outputs of unfinished jobs are undefined; the backend stays usable, except after device_lost.
 BatchReport run_batch(Backend& backend, const Program& program, std::span<const Job> jobs,
                       const BatchOptions& options = {});
+/// The same on several devices. `program` was made for them all. Large jobs are cut among the devices, small
+/// ones are not. Jobs in place cannot be repeated if a device is lost.
+BatchReport run_batch(Devices& devices, const Program& program, std::span<const Job> jobs,
+                      const BatchOptions& options = {});
 
 /// Identifies a job of one JobPipeline; other pipelines refuse it.
 struct JobToken {
@@ -143,6 +164,8 @@ class JobPipeline {
   public:
     /// Errors: invalid_argument - options out of range. unsupported - a path that the device cannot take.
     JobPipeline(Backend& backend, const Program& program, const BatchOptions& options = {});
+    /// Each job runs on the device that is free first. `program` was made for all of `devices`.
+    JobPipeline(Devices& devices, const Program& program, const BatchOptions& options = {});
     JobPipeline(JobPipeline&&) noexcept;
     JobPipeline& operator=(JobPipeline&&) noexcept;
     ~JobPipeline();

@@ -63,7 +63,8 @@ const char* to_string(QueueMode mode) noexcept;
 /// Settings of a Backend. A default-constructed Config ignores the environment. For an empty optional the
 /// plan decides.
 struct Config {
-    /// Index, start of the UUID, part of the name (any case) or "cpu"; empty: best device. Variable
+    /// Index, start of the UUID, part of the name (any case) or "cpu"; or a list of these with commas
+    /// between ("0,2"); or "all"; empty: best device. A Backend takes the best of what it names. Variable
     /// WEFT_DEVICE.
     std::string device;
     /// Elements per chunk of a streamed job, >= 1. Variable GPU_STREAM_CHUNK_ELEMS.

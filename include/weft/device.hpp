@@ -53,8 +53,11 @@ struct DeviceLimits {
 struct DeviceInfo {
     std::uint32_t index = 0;  ///< position in list_devices(); valid for WEFT_DEVICE
     std::string name;
-    std::string driver;  ///< name and version text of the driver
-    std::string uuid;    ///< 32 hexadecimal digits
+    std::string driver;       ///< name and version text of the driver
+    std::string uuid;         ///< 32 hexadecimal digits
+    std::string pci_address;  ///< as "0000:65:00.0"; empty: the driver does not say
+    /// The NUMA node of the host whose memory is next to the device; -1: unknown, or the host has one node.
+    int numa_node = -1;
     DeviceType type = DeviceType::other;
     std::uint32_t vendor_id = 0, device_id = 0, driver_version = 0;
     std::uint32_t api_major = 0, api_minor = 0;

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <weft/backend.hpp>
@@ -128,6 +129,8 @@ class Program {
     /// a local_size that the shader fixes otherwise, a subgroup_size or full subgroups that device or
     /// workgroup do not allow; out_of_memory.
     Program(Backend& backend, std::span<const std::uint32_t> spirv, const ProgramOptions& options = {});
+    /// For every device of `devices`, from one SPIR-V. Errors: of any of them.
+    Program(Devices& devices, std::span<const std::uint32_t> spirv, const ProgramOptions& options = {});
     /// The same on the device that `stream` records for.
     Program(const Stream& stream, std::span<const std::uint32_t> spirv, const ProgramOptions& options = {});
 
@@ -144,12 +147,18 @@ class Program {
 
   private:
     friend struct detail::Access;
+    using Objects = std::vector<std::shared_ptr<const core::ProgramObject>>;
+    Program(std::shared_ptr<const core::ProgramObject> object, std::shared_ptr<const Objects> others)
+        : object_(std::move(object)), others_(std::move(others)) {}
     const std::shared_ptr<const core::ProgramObject>& object() const {
         if (!object_) throw Error(Errc::invalid_argument, "Program: used after it was moved from");
         return object_;
     }
+    const std::shared_ptr<const Objects>& list() const noexcept { return others_; }
 
     std::shared_ptr<const core::ProgramObject> object_;
+    /// Of the other devices of a Devices; null: there are none.
+    std::shared_ptr<const Objects> others_;
 };
 
 }  // namespace weft

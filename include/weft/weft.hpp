@@ -13,6 +13,7 @@
 #include <weft/buffer.hpp>
 #include <weft/config.hpp>
 #include <weft/device.hpp>
+#include <weft/devices.hpp>
 #include <weft/dlpack.hpp>
 #include <weft/error.hpp>
 #include <weft/glsl.hpp>

@@ -42,14 +42,15 @@ const DeviceInfo& named_device(const std::vector<DeviceInfo>& devices, const std
         names.push_back({d.name, d.uuid});
         there += (there.empty() ? "" : "; ") + std::to_string(d.ordinal) + ": " + d.name;
     }
-    const std::vector<std::uint32_t> found = core::match_devices(names, setting);
-    if (found.empty())
-        throw Error(Errc::invalid_argument,
-                    "cuda::find_device: no device matches \"" + setting +
-                        "\" (need an index, the first 4 or more digits of a UUID or a "
-                        "part of a name; there is " +
-                        there + ")");
-    return devices[found.front()];
+    const std::vector<core::NamedDevices> list = core::match_setting("cuda::find_device", names, setting);
+    for (const core::NamedDevices& named : list)
+        if (named.indices.empty())
+            throw Error(Errc::invalid_argument,
+                        "cuda::find_device: no device matches \"" + named.name +
+                            "\" (need an index, the first 4 or more digits of a UUID, a part of a name, all, "
+                            "or a list of these with commas between; there is " +
+                            there + ")");
+    return devices[list.front().indices.front()];
 }
 
 DeviceInfo find_device(const std::string& setting) {

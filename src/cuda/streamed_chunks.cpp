@@ -8,13 +8,13 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include <weft/cuda/host.hpp>
 
 #include "cuda/check.hpp"
 #include "host/copy_workers.hpp"
+#include "host/cpu_set.hpp"
 #include "plan/work/host_chunks.hpp"
 
 namespace weft::cuda {
@@ -315,7 +315,7 @@ class Run {
 }  // namespace
 
 std::uint32_t host_threads() {
-    return std::max(1u, std::thread::hardware_concurrency());
+    return core::usable_cores();
 }
 
 void set_host_settings(const HostSettings& settings) {

@@ -42,7 +42,7 @@ struct HostWork {
     std::function<void(const Chunk&)> done = {};
 };
 
-/// Threads of this machine, at least 1.
+/// Cores that the calling thread may use, at least 1.
 std::uint32_t host_threads();
 
 /// Elements of the chunks that run_chunks() makes. Errors: invalid_argument - options out of range.

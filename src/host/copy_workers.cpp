@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 #include "host/copy_streaming.hpp"
 
@@ -23,6 +24,13 @@ void pause_briefly() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
+}
+
+/// The chunks of a batch follow each other within microseconds, and a sleeping thread takes far longer to
+/// wake. But where cores are few, or the device itself runs on them, waiting threads must not hold a core.
+bool may_spin(std::uint32_t threads, const CpuSet& cpus) {
+    const std::size_t cores = cpus.empty() ? usable_cores() : cpus.size();
+    return cores >= 8 && threads <= cores;
 }
 
 }  // namespace
@@ -62,7 +70,11 @@ struct CopyWorkers::Work {
     }
 };
 
-CopyWorkers::CopyWorkers(std::uint32_t threads) : threads_(std::clamp(threads, 1u, kMostThreads)) {}
+CopyWorkers::CopyWorkers(std::uint32_t threads, CpuSet cpus, const Log* log)
+    : threads_(std::clamp(threads, 1u, kMostThreads)),
+      cpus_(std::move(cpus)),
+      log_(log),
+      spin_(may_spin(threads_, cpus_)) {}
 
 CopyWorkers::~CopyWorkers() {
     {
@@ -102,13 +114,6 @@ void report_spans(const CopyLabel& label, std::span<const CopySpan> spans) noexc
     });
 }
 
-/// The chunks of a batch follow each other within microseconds, and a sleeping thread takes far longer to
-/// wake. But where cores are few, or the device itself runs on them, waiting threads must not hold a core.
-bool CopyWorkers::may_spin() const {
-    static const unsigned cores = std::thread::hardware_concurrency();
-    return cores >= 8 && threads_ <= cores;
-}
-
 template <class Ready>
 bool spin_until(const Ready& ready) {
     const auto limit = std::chrono::steady_clock::now() + kSpin;
@@ -122,10 +127,12 @@ bool spin_until(const Ready& ready) {
 }
 
 void CopyWorkers::run() {
-    const bool spin = may_spin();
+    const NodeBinding binding(cpus_);
+    if (binding.error() != 0 && log_ != nullptr)
+        log_->write(LogLevel::debug, "copy threads: the system refuses to keep one on a NUMA node");
     std::unique_lock lock(mutex_);
     for (;;) {
-        if (spin && open_.empty() && !stop_) {
+        if (spin_ && open_.empty() && !stop_) {
             lock.unlock();
             spin_until([&] { return stop_ || open_count_ != 0; });
             lock.lock();
@@ -185,7 +192,7 @@ void CopyWorkers::share(Work& work) {
         if (it != open_.end()) open_.erase(it);
         open_count_ = open_.size();
     }
-    if (may_spin() && spin_until([&] { return work.helpers == 0; })) return;
+    if (spin_ && spin_until([&] { return work.helpers == 0; })) return;
     std::unique_lock lock(mutex_);
     left_.wait(lock, [&] { return work.helpers == 0; });
 }

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/log.hpp"
+#include "host/cpu_set.hpp"
 #include "trace/trace_recorder.hpp"
 
 namespace weft::core {
@@ -31,8 +33,9 @@ struct CopyLabel {
 class CopyWorkers {
   public:
     /// `threads` includes the caller, so one thread means no worker; at most kMostThreads. Workers start with
-    /// the first copy that needs them.
-    explicit CopyWorkers(std::uint32_t threads);
+    /// the first copy that needs them, and stay on `cpus` (NodeBinding); a refusal goes to `log`, if there is
+    /// one, at level debug.
+    explicit CopyWorkers(std::uint32_t threads, CpuSet cpus = {}, const Log* log = nullptr);
     ~CopyWorkers();
     CopyWorkers(const CopyWorkers&) = delete;
     CopyWorkers& operator=(const CopyWorkers&) = delete;
@@ -48,9 +51,11 @@ class CopyWorkers {
     void start();
     void share(Work& work);
     static void take_parts(Work& work, std::size_t thread);
-    bool may_spin() const;
 
     const std::uint32_t threads_;
+    const CpuSet cpus_;
+    const Log* const log_;
+    const bool spin_;
     std::mutex mutex_;
     std::condition_variable wake_, left_;
     std::vector<Work*> open_;                 // guarded by mutex_; each lives on its caller's stack

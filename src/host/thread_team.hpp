@@ -8,14 +8,18 @@
 #include <functional>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "host/cpu_set.hpp"
 
 namespace weft::kernels {
 
-/// The caller's thread and up to `threads` - 1 others. Used by one thread.
+/// The caller's thread and up to `threads` - 1 others, which stay on `cpus` (NodeBinding). Used by one
+/// thread.
 class ThreadTeam {
   public:
-    explicit ThreadTeam(std::uint32_t threads) {
+    explicit ThreadTeam(std::uint32_t threads, core::CpuSet cpus = {}) : cpus_(std::move(cpus)) {
         try {
             for (std::uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this] { serve(); });
         } catch (const std::system_error&) {
@@ -50,6 +54,7 @@ class ThreadTeam {
             (*work_)(at, std::min(count_, at + step_));
     }
     void serve() {
+        const core::NodeBinding binding(cpus_);
         for (std::uint32_t seen = 0;;) {
             round_.wait(seen);
             ++seen;
@@ -59,6 +64,7 @@ class ThreadTeam {
         }
     }
 
+    const core::CpuSet cpus_;
     const std::function<void(std::uint64_t, std::uint64_t)>* work_ = nullptr;
     std::uint64_t count_ = 0, step_ = 1;
     std::atomic<std::uint64_t> next_{0};

@@ -56,20 +56,38 @@ TEST_CASE("Device: a Vulkan device that CUDA does not have is refused with both 
 TEST_CASE("find_device: takes the same settings as Vulkan's devices") {
     const std::vector<weft::cuda::DeviceInfo> devices{{0, "NVIDIA A", std::string(32, 'a'), 9, 0},
                                                       {1, "NVIDIA B", std::string(32, 'b'), 9, 0}};
-    const std::pair<const char*, int> rows[] = {{"", 0},    {"1", 1},    {"01", 1},    {"nvidia", 0},
-                                                {"a b", 1}, {"BBBB", 1}, {"bb-bb", 1}, {"NVIDIA B", 1}};
+    const std::pair<const char*, int> rows[] = {{"", 0},
+                                                {"1", 1},
+                                                {"01", 1},
+                                                {"nvidia", 0},
+                                                {"a b", 1},
+                                                {"BBBB", 1},
+                                                {"bb-bb", 1},
+                                                {"NVIDIA B", 1},
+                                                // Of a list, the first.
+                                                {"all", 0},
+                                                {"1,0", 1},
+                                                {"bbbb, all", 1}};
     for (const auto& [setting, ordinal] : rows) {
         CAPTURE(setting);
         CHECK(weft::cuda::named_device(devices, setting).ordinal == ordinal);
     }
-    for (const char* setting : {"2", "cpu", "bbb", " ", "radeon"}) {
+    const std::string there =
+        "\" (need an index, the first 4 or more digits of a UUID, a part of a name, all, or a list of these "
+        "with "
+        "commas between; there is 0: NVIDIA A; 1: NVIDIA B)";
+    const std::pair<const char*, const char*> wrong[] = {
+        {"2", "2"}, {"cpu", "cpu"}, {"bbb", "bbb"}, {"radeon", "radeon"}, {"0,cpu", "cpu"}};
+    for (const auto& [setting, name] : wrong) {
         CAPTURE(setting);
         weft_test::check_error(weft::Errc::invalid_argument,
-                               std::string("cuda::find_device: no device matches \"") + setting +
-                                   "\" (need an index, the first 4 or more digits of a UUID or a part of a "
-                                   "name; there is 0: NVIDIA A; 1: NVIDIA B)",
-                               [&] { weft::cuda::named_device(devices, setting); });
+                               std::string("cuda::find_device: no device matches \"") + name + there,
+                               [&, s = setting] { weft::cuda::named_device(devices, s); });
     }
+    for (const char* setting : {" ", "0,,1"})
+        weft_test::check_error(weft::Errc::invalid_argument,
+                               "cuda::find_device: the device setting has an empty name",
+                               [&] { weft::cuda::named_device(devices, setting); });
 }
 
 TEST_CASE("Device: on a software device the error says what is missing") {

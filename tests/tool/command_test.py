@@ -1006,6 +1006,12 @@ class Reports(Case):
         self.assertGreaterEqual(chosen["limits"]["max_storage_buffer_range"], 1 << 27)
         self.assertTrue(report["cache"]["state"])
         text = self.succeed("info", "--device", str(chosen["index"]))
+        address, node = chosen["pci_address"], chosen["numa_node"]
+        if address is None:
+            self.assertIsNone(node)
+        else:
+            self.assertRegex(address, r"^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$")
+            self.assertIn(address + ("" if node is None else f", next to NUMA node {node}"), text)
         startup = report["startup"]
         self.assertEqual(startup.pop("first_result"), "verified")
         self.assertEqual(set(startup), {name + "_s" for name in (
@@ -1026,6 +1032,10 @@ class Reports(Case):
         self.assertEqual(cold["cache"]["state"], "off")
         # --device wins over the variable.
         self.succeed("info", "--device", chosen["uuid"][:8], env={"WEFT_DEVICE": "nomatch"})
+        # Of a list, a command takes the best device.
+        for setting in "all", f"{chosen['index']}, {chosen['uuid'][:8]}":
+            self.assertIn(chosen["name"] + "  [chosen]", self.succeed("info", "--device", setting))
+        self.refuse(NO_DEVICE, "has an empty name", "info", "--device", "0,,1")
 
     def write_manifest(self, name, text):
         with open(self.path(name), "w") as file:

@@ -34,8 +34,9 @@ struct DeviceInfo {
 std::vector<DeviceInfo> list_devices();
 
 /// The first device that `setting` names. As in Config::device, it is an index (here the ordinal), the first
-/// four or more digits of a UUID, or a part of a name; empty: the first device. The current device is not
-/// changed. Errors: invalid_argument - it matches no device, and the text lists the devices; as list_devices.
+/// four or more digits of a UUID, or a part of a name; or a list of these with commas between; or "all";
+/// empty: the first device. The current device is not changed. Errors: invalid_argument - a name is empty or
+/// matches no device, and the text lists the devices; as list_devices.
 DeviceInfo find_device(const std::string& setting);
 
 /// A cudaStream_t or CUstream; null is CUDA's default stream. Owned by its creator.

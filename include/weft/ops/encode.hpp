@@ -139,6 +139,8 @@ EncodeOutcome encode(Stream& stream, EncodeMethod method, const ConstDeviceArray
 /// the smallest part that can be streamed does not fit, the text has both figures; as run_batch.
 OpReport encode(Backend& backend, EncodeMethod method, const ConstHostArray& values, const HostArray& states,
                 const StateShape& shape, const EncodeHostOptions& options = {});
+OpReport encode(Devices& devices, EncodeMethod method, const ConstHostArray& values, const HostArray& states,
+                const StateShape& shape, const EncodeHostOptions& options = {});
 
 /// One array of encode_batch, with its states.
 struct EncodeJob {
@@ -156,6 +158,8 @@ struct EncodeJob {
 /// of other types or another number of values a sample, states that overlap an array of another job.
 OpReport encode_batch(Backend& backend, EncodeMethod method, std::span<const EncodeJob> jobs,
                       std::uint32_t qubits, const EncodeHostOptions& options = {});
+OpReport encode_batch(Devices& devices, EncodeMethod method, std::span<const EncodeJob> jobs,
+                      std::uint32_t qubits, const EncodeHostOptions& options = {});
 
 namespace detail {
 template <class Where>
@@ -167,7 +171,7 @@ using EncodeOptionsOf =
     std::conditional_t<ArraysOf<std::remove_cvref_t<Where>>::host, EncodeHostOptions, EncodeOptions>;
 }  // namespace detail
 
-/// The same by name, on a Stream, a Backend, or a CUDA stream (<weft/cuda/encode.hpp>).
+/// The same by name, on a Stream, a Backend, a Devices, or a CUDA stream (<weft/cuda/encode.hpp>).
 template <class Where>
 auto encode_amplitude(Where&& where, const detail::EncodeIn<Where>& values,
                       const detail::EncodeOut<Where>& states, const StateShape& shape,

@@ -130,8 +130,13 @@ struct FieldJob {
 /// otherwise.
 OpReport field_batch(Backend& backend, Field field, FieldOp op, std::span<const FieldJob> jobs,
                      const FieldHostOptions& options = {});
+OpReport field_batch(Devices& devices, Field field, FieldOp op, std::span<const FieldJob> jobs,
+                     const FieldHostOptions& options = {});
 /// The same for one job. Error texts begin with "field_add" and the like, and name no job.
 OpReport field_apply(Backend& backend, Field field, FieldOp op, const ConstHostArray& a,
+                     const ConstHostArray& b, const ConstHostArray& scalar, const HostArray& out,
+                     const FieldHostOptions& options = {});
+OpReport field_apply(Devices& devices, Field field, FieldOp op, const ConstHostArray& a,
                      const ConstHostArray& b, const ConstHostArray& scalar, const HostArray& out,
                      const FieldHostOptions& options = {});
 
@@ -147,7 +152,8 @@ void field_apply(Stream& stream, Field field, FieldOp op, const ConstDeviceArray
                  const ConstDeviceArray& b, const ConstHostArray& scalar, const DeviceArray& out,
                  const FieldOptions& options = {});
 
-/// What field_apply and the functions below take on a `Where`: Backend, Stream or cuda::StreamHandle.
+/// What field_apply and the functions below take on a `Where`: Backend, Devices, Stream or
+/// cuda::StreamHandle.
 template <class Where>
 using FieldIn = typename ArraysOf<std::remove_cvref_t<Where>>::In;
 template <class Where>
@@ -156,7 +162,8 @@ template <class Where>
 using FieldOptionsOf =
     std::conditional_t<ArraysOf<std::remove_cvref_t<Where>>::host, FieldHostOptions, FieldOptions>;
 
-/// field_apply by name: `where` is a Backend for host memory, a Stream for buffers, or a CUDA stream.
+/// field_apply by name: `where` is a Backend or a Devices for host memory, a Stream for buffers, or a CUDA
+/// stream.
 template <class Where>
 auto field_add(Where&& where, Field field, const FieldIn<Where>& a, const FieldIn<Where>& b,
                const FieldOut<Where>& out, const FieldOptionsOf<Where>& options = {}) {
@@ -219,5 +226,6 @@ auto field_inner_product(Where&& where, Field field, const FieldIn<Where>& a, co
 /// form. Errors: unsupported - limbs64 on a device without shaderInt64; invalid_argument - a reduction, a
 /// workgroup size that is no power of two or too large, block_elements.
 Program field_program(Backend& backend, Field field, FieldOp op, const FieldOptions& options = {});
+Program field_program(Devices& devices, Field field, FieldOp op, const FieldOptions& options = {});
 
 }  // namespace weft

@@ -187,12 +187,25 @@ OpReport kernel_matrix(Backend& backend, const KernelMatrixCircuit& circuit, con
 OpReport kernel_matrix(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                        const ConstHostArray& y, const HostArray& k, const KernelMatrixShape& shape,
                        const KernelMatrixHostOptions& options = {});
+/// On several devices, each makes the states that its blocks of K need. Devices of one kind have one plan.
+/// BatchOptions::stage_times is refused.
+OpReport kernel_matrix(Devices& devices, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                       const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options = {});
+OpReport kernel_matrix(Devices& devices, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                       const ConstHostArray& y, const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options = {});
 
 /// K of states in host memory into host memory. Errors: as above; EncodeError - also states whose norm is
 /// above 4.2e9 if K is float32, otherwise above 1.1e77, because K has its fourth power.
 OpReport kernel_matrix(Backend& backend, const ConstHostArray& states, const HostArray& k,
                        const KernelMatrixShape& shape, const KernelMatrixHostOptions& options = {});
 OpReport kernel_matrix(Backend& backend, const detail::GivenStates<ConstHostArray>& states,
+                       const ConstHostArray& others, const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options = {});
+OpReport kernel_matrix(Devices& devices, const ConstHostArray& states, const HostArray& k,
+                       const KernelMatrixShape& shape, const KernelMatrixHostOptions& options = {});
+OpReport kernel_matrix(Devices& devices, const detail::GivenStates<ConstHostArray>& states,
                        const ConstHostArray& others, const HostArray& k, const KernelMatrixShape& shape,
                        const KernelMatrixHostOptions& options = {});
 

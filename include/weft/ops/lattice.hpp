@@ -105,10 +105,16 @@ struct LatticeDecodeHostOptions {
 OpReport lattice_encode(Backend& backend, const LatticeCode& code, std::span<const float> x,
                         std::span<std::uint8_t> codes, std::span<std::uint8_t> status = {},
                         const LatticeHostOptions& options = {});
+OpReport lattice_encode(Devices& devices, const LatticeCode& code, std::span<const float> x,
+                        std::span<std::uint8_t> codes, std::span<std::uint8_t> status = {},
+                        const LatticeHostOptions& options = {});
 
 /// The inverse. `status` as lattice_encode made it; empty: no vector was retried. x: [rows, width].
 /// Errors: as lattice_encode; digits and statuses as check_values says.
 OpReport lattice_decode(Backend& backend, const LatticeCode& code, std::span<const std::uint8_t> codes,
+                        std::span<const std::uint8_t> status, std::span<float> x,
+                        const LatticeDecodeHostOptions& options = {});
+OpReport lattice_decode(Devices& devices, const LatticeCode& code, std::span<const std::uint8_t> codes,
                         std::span<const std::uint8_t> status, std::span<float> x,
                         const LatticeDecodeHostOptions& options = {});
 
@@ -116,6 +122,9 @@ OpReport lattice_decode(Backend& backend, const LatticeCode& code, std::span<con
 /// that are not finite become NaN. Errors: as lattice_encode. If `y` is `x`, they name the first value of a
 /// vector.
 OpReport lattice_quantize(Backend& backend, const LatticeCode& code, std::span<const float> x,
+                          std::span<float> y, std::span<std::uint8_t> status = {},
+                          const LatticeHostOptions& options = {});
+OpReport lattice_quantize(Devices& devices, const LatticeCode& code, std::span<const float> x,
                           std::span<float> y, std::span<std::uint8_t> status = {},
                           const LatticeHostOptions& options = {});
 

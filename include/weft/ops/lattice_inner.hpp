@@ -64,6 +64,9 @@ class LatticeTable {
 OpReport lattice_inner(Backend& backend, const LatticeTable& table, const LatticeCode& code,
                        std::span<const std::uint8_t> x, std::span<const std::uint8_t> y, std::span<float> out,
                        const LatticeHostOptions& options = {});
+OpReport lattice_inner(Devices& devices, const LatticeTable& table, const LatticeCode& code,
+                       std::span<const std::uint8_t> x, std::span<const std::uint8_t> y, std::span<float> out,
+                       const LatticeHostOptions& options = {});
 
 /// The same on resident buffers; x and y have code_words() words for their rows. The first call with a table
 /// uploads its words into a buffer that the backend keeps until Backend::trim(); Backend::memory() counts it

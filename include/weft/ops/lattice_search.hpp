@@ -52,5 +52,7 @@ struct LatticeSearch {
 /// finite; as lattice_quantize.
 LatticeSearch lattice_search_beta(Backend& backend, const LatticeCode& code, std::span<const float> sample,
                                   const LatticeSearchOptions& options = {});
+LatticeSearch lattice_search_beta(Devices& devices, const LatticeCode& code, std::span<const float> sample,
+                                  const LatticeSearchOptions& options = {});
 
 }  // namespace weft

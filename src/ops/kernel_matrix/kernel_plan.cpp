@@ -292,6 +292,37 @@ void take_measured_tile(KernelMatrixPlan& plan, const KernelMatrixDevice& device
         plan.states.gram = plan_gram(problem, device.gram, {.split = 1});  // needs no scratch memory
 }
 
+std::vector<HostBlock> host_blocks(const KernelMatrixPlan& plan) {
+    std::vector<HostBlock> blocks;
+    StateRows x, y;
+    const std::uint64_t step = plan.states.block;
+    each_tile_pair(
+        plan.shape, plan.states.tile,
+        [&](PackedSide side, const StateRows& rows) { (side == PackedSide::rows ? x : y) = rows; },
+        [&](const KernelBlock& pair, bool own) {
+            for (std::uint64_t row = 0; row < pair.rows; row += step)
+                for (std::uint64_t column = 0; column < (own ? row + 1 : pair.columns); column += step)
+                    blocks.push_back({x,
+                                      own ? x : y,
+                                      own,
+                                      {pair.row + row, std::min(step, pair.rows - row), pair.column + column,
+                                       std::min(step, pair.columns - column)}});
+        });
+    return blocks;
+}
+
+std::uint64_t pairs_of(const KernelMatrixShape& shape, const KernelBlock& block) noexcept {
+    const bool half = shape.square() && block.row == block.column;
+    return half ? block.rows * (block.rows + 1) / 2 : block.rows * block.columns;
+}
+
+void cut_for_devices(KernelMatrixPlan& plan, std::size_t devices) noexcept {
+    constexpr std::uint64_t kStep = 256, kBlocksPerDevice = 12;  // along a side
+    const std::uint64_t side = std::max(plan.shape.samples, plan.shape.columns());
+    const std::uint64_t wanted = side / (kBlocksPerDevice * devices) / kStep * kStep;
+    plan.states.block = std::min(plan.states.block, std::max(kStep, wanted));
+}
+
 std::array<std::uint32_t, 2> real_words(double value, bool real64) noexcept {
     if (!real64) return {std::bit_cast<std::uint32_t>(static_cast<float>(value)), 0};
     const auto bits = std::bit_cast<std::uint64_t>(value);

@@ -139,6 +139,7 @@ std::uint64_t block_bytes(const KernelMatrixPlan& plan) noexcept;
 struct StateRows {
     bool of_y = false;
     std::uint64_t row = 0, count = 0;
+    bool operator==(const StateRows&) const = default;
 };
 
 /// A block of K: its values of `rows` states from `row` on and `columns` states from `column` on.
@@ -173,6 +174,19 @@ void each_tile_pair(const KernelMatrixShape& shape, std::uint64_t tile, const Pa
         }
     }
 }
+
+/// A block of K that goes to host memory, and the tiles of states that it is made from.
+struct HostBlock {
+    StateRows x, y;    ///< equal tiles lie in PackedSide::rows alone if `own`
+    bool own = false;  ///< both sides are one tile of a square K
+    KernelBlock block;
+};
+/// The blocks of a K in host memory, in the order in which tiles are packed least often.
+std::vector<HostBlock> host_blocks(const KernelMatrixPlan& plan);
+/// Pairs that a block brings: of a square K, on and below the diagonal.
+std::uint64_t pairs_of(const KernelMatrixShape& shape, const KernelBlock& block) noexcept;
+/// Makes blocks so small that `devices` devices are busy to the end. Values of K stay the same.
+void cut_for_devices(KernelMatrixPlan& plan, std::size_t devices) noexcept;
 
 /// The bits of a float, or of a double, low word first.
 std::array<std::uint32_t, 2> real_words(double value, bool real64) noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/lattice/lattice_resident.hpp"
 
+#include <array>
 #include <string>
 
 #include <weft/error.hpp>
@@ -141,6 +142,24 @@ bool is_one_row(std::size_t got, std::size_t one, std::size_t rows, std::size_t 
     if (got == one && rows != 1) return true;
     check_size(kInner, "y", unit, got, all);
     return false;
+}
+
+InnerCall check_inner(const LatticeTable& table, const LatticeCode& code, std::span<const std::uint8_t> x,
+                      std::span<const std::uint8_t> y, std::span<const float> out,
+                      const LatticeHostOptions& options, std::uint32_t threads) {
+    InnerCall call{inner_shape(table, code, out.size(), options.width)};
+    const LatticeShape& shape = call.shape;
+    const std::size_t need = code_bytes(code, shape.vectors()), one = code_bytes(code, shape.tiles);
+    check_size(kInner, "x", "bytes", x.size(), need);
+    call.single = is_one_row(y.size(), one, shape.rows, need, "bytes");
+    const std::array<NamedSpan, 2> inputs{{{"x", x.data(), x.size()}, {"y", y.data(), y.size()}}};
+    const std::array<NamedSpan, 1> outputs{{{"out", out.data(), out.size_bytes()}}};
+    check_lattice_spans(kInner, inputs, outputs, false);
+    if (options.check_values) {
+        check_digits("lattice_inner: x", code, x, shape.vectors(), threads);
+        check_digits("lattice_inner: y", code, y, call.single ? shape.tiles : shape.vectors(), threads);
+    }
+    return call;
 }
 
 bool check_inner_words(const LatticeCode& code, const LatticeShape& shape, std::size_t x, std::size_t y) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include <weft/ops/lattice.hpp>
 #include <weft/ops/lattice_inner.hpp>
@@ -58,6 +59,15 @@ LatticeShape inner_shape(const LatticeTable& table, const LatticeCode& code, std
                          std::size_t width);
 /// Whether y is one row for all. Errors: invalid_argument - it is neither that nor all rows.
 bool is_one_row(std::size_t got, std::size_t one, std::size_t rows, std::size_t all, const char* unit);
+/// A call of lattice_inner on host memory that has been checked.
+struct InnerCall {
+    LatticeShape shape;
+    bool single = false;  ///< y is one row for all
+};
+/// Errors: as lattice_inner.
+InnerCall check_inner(const LatticeTable& table, const LatticeCode& code, std::span<const std::uint8_t> x,
+                      std::span<const std::uint8_t> y, std::span<const float> out,
+                      const LatticeHostOptions& options, std::uint32_t threads);
 /// Sizes of resident arrays in words; returns is_one_row. Errors: invalid_argument.
 bool check_inner_words(const LatticeCode& code, const LatticeShape& shape, std::size_t x, std::size_t y);
 

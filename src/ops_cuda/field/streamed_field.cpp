@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <weft/cuda/field.hpp>
@@ -97,8 +96,7 @@ OpReport run(Field field, FieldOp op, std::span<const FieldJob> jobs, bool batch
     core::require_members(function.c_str(), options.batch, {.chunk_elements = true, .ring_slots = true});
     kernels::refuse_field_shader(function, "FieldHostOptions", options.shader);
     kernels::check_field_jobs(call);
-    if (options.check_values)
-        kernels::check_canonical(call, std::max(1u, std::thread::hardware_concurrency()));
+    if (options.check_values) kernels::check_canonical(call, host_threads());
     for (std::size_t i = 0; op == FieldOp::axpy && i < jobs.size(); ++i)
         kernels::axpy_words(call.place(i), field, options.form, jobs[i].scalar);
     OpReport report;

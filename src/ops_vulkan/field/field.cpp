@@ -16,6 +16,7 @@
 #include "ops/field/field_scalar.hpp"
 #include "ops_vulkan/field/field_programs.hpp"
 #include "ops_vulkan/field/field_reduce.hpp"
+#include "vulkan/devices/shared_call.hpp"
 
 namespace weft {
 namespace {
@@ -36,28 +37,22 @@ Job to_job(const FieldCall& call, FieldForm form, std::size_t index) {
     return job;
 }
 
-// run_batch counts jobs, field operations count elements.
-BatchReport run_jobs(Backend& backend, const Program& program, std::span<const Job> jobs,
+// Field operations count elements.
+template <class Where>
+BatchReport run_jobs(Where& where, const Program& program, std::span<const Job> jobs,
                      const BatchOptions& options) {
-    if (!options.progress) return run_batch(backend, program, jobs, options);
-    std::uint64_t done = 0, total = 0;
-    for (const Job& job : jobs) total += job.elements;
-    BatchOptions batch = options;
-    batch.progress = [&](const Progress& progress) {
-        done += jobs[progress.done - 1].elements;
-        options.progress({done, total, progress.elapsed_s});
-    };
-    return run_batch(backend, program, jobs, batch);
+    return core::run_counted(where, program, jobs, options, [&](std::size_t j) { return jobs[j].elements; });
 }
 
-BatchReport run_elements(Backend& backend, const FieldCall& call, const FieldHostOptions& options) {
+template <class Where>
+BatchReport run_elements(Where& where, const FieldCall& call, const FieldHostOptions& options) {
     const auto make_program = [&](std::uint64_t elements) {
-        return kernels::make_field_program(backend, call.field.field, call.op, elements,
+        return kernels::make_field_program(where, call.field.field, call.op, elements,
                                            {.form = options.form, .shader = options.shader});
     };
     if (call.jobs.size() == 1) {  // this call's latency matters, so its job is not on the heap
         const Job job = to_job(call, options.form, 0);
-        return run_jobs(backend, make_program(job.elements), {&job, 1}, options.batch);
+        return run_jobs(where, make_program(job.elements), {&job, 1}, options.batch);
     }
     std::vector<Job> all;
     all.reserve(call.jobs.size());
@@ -66,23 +61,26 @@ BatchReport run_elements(Backend& backend, const FieldCall& call, const FieldHos
         all.push_back(to_job(call, options.form, i));
         most = std::max(most, all.back().elements);
     }
-    return run_jobs(backend, make_program(most), all, options.batch);
+    return run_jobs(where, make_program(most), all, options.batch);
 }
 
-OpReport run(Backend& backend, Field field, FieldOp op, std::span<const FieldJob> jobs, bool batch,
+// Where: Backend or Devices.
+template <class Where>
+OpReport run(Where& where, Field field, FieldOp op, std::span<const FieldJob> jobs, bool batch,
              const FieldHostOptions& options) {
     kernels::check_field_enums(batch ? "field_batch" : "field_apply", field, op, options.form,
                                options.shader);
     const FieldCall call{field_info(field), op, jobs, batch};
     kernels::check_field_jobs(call);
+    const Backend& backend = core::first_backend(where);
     if (options.check_values) kernels::check_canonical(call, backend.plan().copy_threads);
     OpReport report;
     report.op = kernels::field_function(op);
     report.items = call.elements();
     report.method = kernels::field_method(
         call.field, kernels::plan_field(backend.device(), call.field, op, 0, {.shader = options.shader}));
-    static_cast<BatchReport&>(report) = is_reduction(op) ? kernels::reduce_batch(backend, call, options)
-                                                         : run_elements(backend, call, options);
+    static_cast<BatchReport&>(report) =
+        is_reduction(op) ? kernels::reduce_batch(where, call, options) : run_elements(where, call, options);
     return report;
 }
 
@@ -133,11 +131,22 @@ OpReport field_batch(Backend& backend, Field field, FieldOp op, std::span<const 
     return run(backend, field, op, jobs, true, options);
 }
 
+OpReport field_batch(Devices& devices, Field field, FieldOp op, std::span<const FieldJob> jobs,
+                     const FieldHostOptions& options) {
+    return run(devices, field, op, jobs, true, options);
+}
+
 OpReport field_apply(Backend& backend, Field field, FieldOp op, const ConstHostArray& a,
                      const ConstHostArray& b, const ConstHostArray& scalar, const HostArray& out,
                      const FieldHostOptions& options) {
     const FieldJob job{a, b, scalar, out};
     return run(backend, field, op, {&job, 1}, false, options);
+}
+OpReport field_apply(Devices& devices, Field field, FieldOp op, const ConstHostArray& a,
+                     const ConstHostArray& b, const ConstHostArray& scalar, const HostArray& out,
+                     const FieldHostOptions& options) {
+    const FieldJob job{a, b, scalar, out};
+    return run(devices, field, op, {&job, 1}, false, options);
 }
 
 void field_apply(Stream& stream, Field field, FieldOp op, const ConstDeviceArray& a,
@@ -156,7 +165,10 @@ void field_apply(Stream& stream, Field field, FieldOp op, const ConstDeviceArray
     dispatch(stream, program, takes_b(op), a, b, words_of(out), elements, parameters);
 }
 
-Program field_program(Backend& backend, Field field, FieldOp op, const FieldOptions& options) {
+namespace {
+
+template <class Where>
+Program program_of_elements(Where& where, Field field, FieldOp op, const FieldOptions& options) {
     kernels::check_field_enums("field_program", field, op, options.form, options.shader);
     if (is_reduction(op))
         throw Error(Errc::invalid_argument,
@@ -166,7 +178,16 @@ Program field_program(Backend& backend, Field field, FieldOp op, const FieldOpti
         throw Error(Errc::invalid_argument,
                     "field_program: FieldOptions::block_elements does not apply (got " +
                         std::to_string(options.block_elements) + ", need 0)");
-    return kernels::make_field_program(backend, field, op, 0, options);
+    return kernels::make_field_program(where, field, op, 0, options);
+}
+
+}  // namespace
+
+Program field_program(Backend& backend, Field field, FieldOp op, const FieldOptions& options) {
+    return program_of_elements(backend, field, op, options);
+}
+Program field_program(Devices& devices, Field field, FieldOp op, const FieldOptions& options) {
+    return program_of_elements(devices, field, op, options);
 }
 
 }  // namespace weft

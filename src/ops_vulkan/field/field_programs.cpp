@@ -9,6 +9,7 @@
 
 #include "ops/field/field_check.hpp"
 #include "ops/field/field_plan.hpp"
+#include "vulkan/devices/shared_call.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -81,6 +82,11 @@ Parameters first_words(const FieldWords& words) {
 Program make_field_program(Backend& backend, Field field, FieldOp op, std::uint64_t elements,
                            const FieldOptions& options) {
     return make_program(backend, field, op, elements, options);
+}
+Program make_field_program(Devices& devices, Field field, FieldOp op, std::uint64_t elements,
+                           const FieldOptions& options) {
+    return core::program_for_all(
+        devices, [&](Backend& backend) { return make_program(backend, field, op, elements, options); });
 }
 Program make_field_program(const Stream& stream, Field field, FieldOp op, std::uint64_t elements,
                            const FieldOptions& options) {

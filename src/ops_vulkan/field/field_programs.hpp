@@ -16,6 +16,9 @@ namespace weft::kernels {
 /// `elements` of one call; 0 if they are not known. Errors: as plan_field, Program.
 Program make_field_program(Backend& backend, Field field, FieldOp op, std::uint64_t elements,
                            const FieldOptions& options);
+/// For every device.
+Program make_field_program(Devices& devices, Field field, FieldOp op, std::uint64_t elements,
+                           const FieldOptions& options);
 Program make_field_program(const Stream& stream, Field field, FieldOp op, std::uint64_t elements,
                            const FieldOptions& options);
 

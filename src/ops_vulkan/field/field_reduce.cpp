@@ -11,6 +11,7 @@
 #include "ops/field/field_plan.hpp"
 #include "ops/field/field_scalar.hpp"
 #include "ops_vulkan/field/field_programs.hpp"
+#include "vulkan/devices/shared_call.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -37,8 +38,7 @@ class Reduction {
 
     std::span<const Job> parts() const { return parts_; }
     std::size_t job_of(std::size_t part) const { return owner_[part]; }
-    /// Of this part and those before it.
-    std::uint64_t elements_to(std::size_t part) const { return ends_[part]; }
+    std::uint64_t elements(std::size_t part) const { return elements_[part]; }
 
     void write_results() const {
         for (std::size_t j = 0; j < call_.jobs.size(); ++j) {
@@ -64,15 +64,15 @@ class Reduction {
         job.name = to_string(call_.op);
         parts_.push_back(job);
         owner_.push_back(j);
-        ends_.push_back(count + (ends_.empty() ? 0 : ends_.back()));
+        elements_.push_back(count);
     }
 
     const FieldCall& call_;
     std::vector<std::uint64_t> first_block_;  // of each job, and the number of all
     std::vector<std::byte> totals_;           // of the blocks
     std::vector<Job> parts_;
-    std::vector<std::size_t> owner_;   // of each part
-    std::vector<std::uint64_t> ends_;  // of each part, in elements
+    std::vector<std::size_t> owner_;       // of each part
+    std::vector<std::uint64_t> elements_;  // of each part
 };
 
 // The user gives the size of chunks in elements of the field.
@@ -81,22 +81,21 @@ std::uint64_t chunk_blocks(const Backend& backend, const BatchOptions& options) 
     return wanted == 0 ? 0 : std::max<std::uint64_t>(wanted / kFieldStreamedBlock, 1);
 }
 
-}  // namespace
-
-BatchReport reduce_batch(Backend& backend, const FieldCall& call, const FieldHostOptions& options) {
+template <class Where>
+BatchReport reduce(Where& where, const FieldCall& call, const FieldHostOptions& options) {
     const Reduction work(call);
-    const Program program = make_field_program(backend, call.field.field, call.op, 0,
+    const Program program = make_field_program(where, call.field.field, call.op, 0,
                                                {.form = options.form, .shader = options.shader});
     BatchOptions batch = options.batch;
-    batch.chunk_elements = chunk_blocks(backend, batch);
+    batch.chunk_elements = chunk_blocks(core::first_backend(where), batch);
     const std::uint64_t total = call.elements();
     // The last progress is reported when the results are in place.
     if (batch.progress)
         batch.progress = [&](const Progress& parts) {
-            if (parts.done == parts.total) return;
-            options.batch.progress({work.elements_to(parts.done - 1), total, parts.elapsed_s});
+            if (parts.done != parts.total) options.batch.progress(parts);
         };
-    BatchReport report = run_batch(backend, program, work.parts(), batch);
+    BatchReport report = core::run_counted(where, program, work.parts(), batch,
+                                           [&](std::size_t part) { return work.elements(part); });
     work.write_results();
     if (batch.progress && !call.jobs.empty()) options.batch.progress({total, total, report.wall_s});
     report.jobs = call.jobs.size();
@@ -105,6 +104,15 @@ BatchReport reduce_batch(Backend& backend, const FieldCall& call, const FieldHos
     for (StageInterval& interval : report.intervals)
         interval.job = static_cast<std::uint32_t>(work.job_of(interval.job));
     return report;
+}
+
+}  // namespace
+
+BatchReport reduce_batch(Backend& backend, const FieldCall& call, const FieldHostOptions& options) {
+    return reduce(backend, call, options);
+}
+BatchReport reduce_batch(Devices& devices, const FieldCall& call, const FieldHostOptions& options) {
+    return reduce(devices, call, options);
 }
 
 }  // namespace weft::kernels

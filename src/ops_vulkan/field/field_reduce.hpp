@@ -10,5 +10,6 @@ namespace weft::kernels {
 
 /// Jobs have passed check_field_jobs. Errors: as run_batch.
 BatchReport reduce_batch(Backend& backend, const FieldCall& call, const FieldHostOptions& options);
+BatchReport reduce_batch(Devices& devices, const FieldCall& call, const FieldHostOptions& options);
 
 }  // namespace weft::kernels

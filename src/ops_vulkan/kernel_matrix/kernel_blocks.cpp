@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -21,9 +22,11 @@ class PackedTile {
           planes_(memory.words(plan.states.gram.packed_bytes(std::min(plan.states.tile, rows)) / 4,
                                "kernel packed states")) {}
 
-    /// Packs these rows in place of those before.
+    /// Packs these rows in place of those before, unless they are there already.
     void fill(Stream& stream, GramProduct& product, StateSource& source, Normalizer* normalizer,
               const StateRows& rows) {
+        if (held_ == rows) return;
+        held_ = rows;
         const std::uint64_t chunk = plan_.states.chunk_rows;
         for (std::uint64_t at = 0; at < rows.count; at += chunk)
             source.pack(stream, {rows.of_y, rows.row + at, std::min(chunk, rows.count - at)},
@@ -41,6 +44,7 @@ class PackedTile {
   private:
     const KernelMatrixPlan& plan_;
     Words planes_;
+    std::optional<StateRows> held_;
     std::uint64_t first_ = 0;
     std::optional<GramFactors> factors_;
 };
@@ -64,12 +68,15 @@ class PackedTiles {
     template <class Work>
     void each(const Work& work) {
         each_tile_pair(
-            plan_.shape, plan_.states.tile,
-            [&](PackedSide side, const StateRows& rows) {
-                (side == PackedSide::rows ? rows_ : columns_)
-                    ->fill(stream_, product_, source_, normalizer_ ? &*normalizer_ : nullptr, rows);
-            },
+            plan_.shape, plan_.states.tile, [&](PackedSide side, const StateRows& rows) { fill(side, rows); },
             [&](const KernelBlock& block, bool own) { work(*rows_, own ? *rows_ : *columns_, block); });
+    }
+    /// Calls work(rows, columns) with the tiles of a block.
+    template <class Work>
+    void with(const HostBlock& block, const Work& work) {
+        fill(PackedSide::rows, block.x);
+        if (!block.own) fill(PackedSide::columns, block.y);
+        work(*rows_, block.own ? *rows_ : *columns_);
     }
 
     GramProduct& product() { return product_; }
@@ -77,6 +84,10 @@ class PackedTiles {
     Normalizer* scaler() { return normalizer_ && normalizer_->scales() ? &*normalizer_ : nullptr; }
 
   private:
+    void fill(PackedSide side, const StateRows& rows) {
+        (side == PackedSide::rows ? rows_ : columns_)
+            ->fill(stream_, product_, source_, normalizer_ ? &*normalizer_ : nullptr, rows);
+    }
     static std::optional<Words> sums(KernelMemory& memory, const KernelMatrixPlan& plan) {
         const GramPlan& gram = plan.states.gram;
         if (gram.split == 1) return std::nullopt;
@@ -118,12 +129,14 @@ struct Slot {
     bool mirrored = false, busy = false;
 };
 
+/// Called with the pairs of each block that is in place.
+using PairsDone = std::function<void(std::uint64_t pairs)>;
+
 /// Writes blocks of K into the caller's memory. Three are on their way: one is made, one is copied to
 /// page-locked memory, and one is copied from there by the host.
 class BlockWriter {
   public:
-    BlockWriter(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan, const HostArray& k,
-                const BatchOptions& batch)
+    BlockWriter(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan, const HostArray& k)
         : stream_(scratch.stream),
           // A small K is not worth a submission of its own.
           copier_(one_block(plan) && block_bytes(plan) <= kSmallBytes ? scratch.stream : scratch.copier),
@@ -131,14 +144,14 @@ class BlockWriter {
           plan_(plan),
           target_(static_cast<std::byte*>(k.data)),
           team_(static_cast<std::uint32_t>(std::min<std::uint64_t>(
-              backend.plan().copy_threads,
-              1 + plan.states.block * plan.states.block * plan.value_bytes() / kBytesPerThread))),
-          meter_("kernel_matrix", batch, plan.shape.pairs()),
-          backend_(backend) {
-        meter_.check();
-    }
+                    backend.plan().copy_threads,
+                    1 + plan.states.block * plan.states.block * plan.value_bytes() / kBytesPerThread)),
+                core::node_cpus(backend)),
+          backend_(backend) {}
 
-    void write(PackedTiles& tiles, const PackedTile& x, const PackedTile& y, const KernelBlock& block) {
+    void write(PackedTiles& tiles, const PackedTile& x, const PackedTile& y, const KernelBlock& block,
+               const PairsDone& done) {
+        done_ = &done;
         Slot& slot = take_slot();
         slot.block = block;
         const std::uint64_t step = plan_.states.block;
@@ -157,7 +170,8 @@ class BlockWriter {
         slot.busy = true;
     }
 
-    void finish_all() {
+    void finish_all(const PairsDone& done) {
+        done_ = &done;
         for (std::size_t i = 0; i < slots_.size(); ++i)
             if (std::optional<Slot>& slot = slots_[(next_ + i) % slots_.size()]) finish(*slot);
     }
@@ -197,9 +211,7 @@ class BlockWriter {
         scatter(slot, 0, b);
         if (slot.mirrored)
             scatter(slot, plan_.states.block * plan_.states.block, {b.column, b.columns, b.row, b.rows});
-        const bool half = plan_.shape.square() && !slot.mirrored;
-        pairs_ += half ? b.rows * (b.rows + 1) / 2 : b.rows * b.columns;
-        meter_.show(pairs_);
+        (*done_)(pairs_of(plan_.shape, b));
     }
 
     void scatter(const Slot& slot, std::uint64_t origin, const KernelBlock& block) {
@@ -222,11 +234,10 @@ class BlockWriter {
     const KernelMatrixPlan& plan_;
     std::byte* target_;
     ThreadTeam team_;
-    core::ProgressMeter meter_;
     Backend& backend_;
+    const PairsDone* done_ = nullptr;  // of the call under way
     std::array<std::optional<Slot>, kBlocksUnderWay> slots_;
     std::size_t next_ = 0;
-    std::uint64_t pairs_ = 0;
 };
 
 }  // namespace
@@ -247,21 +258,27 @@ void blocks_resident(Stream& stream, KernelMemory& memory, const KernelMatrixPla
         normalizer->scale(stream, range, 0, leading, {0, plan.shape.samples, 0, leading});
 }
 
-void blocks_streamed(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan,
-                     StateSource& source, const HostArray& k, const KernelMatrixOptions& options,
-                     const BatchOptions& batch) {
-    PackedTiles tiles(scratch.stream, scratch.memory, plan, source, options);
-    BlockWriter writer(backend, scratch, plan, k, batch);
-    const std::uint64_t step = plan.states.block;
-    tiles.each([&](const PackedTile& x, const PackedTile& y, const KernelBlock& b) {
-        const bool own = plan.shape.square() && b.row == b.column;
-        for (std::uint64_t row = 0; row < b.rows; row += step)
-            for (std::uint64_t column = 0; column < (own ? row + 1 : b.columns); column += step)
-                writer.write(tiles, x, y,
-                             {b.row + row, std::min(step, b.rows - row), b.column + column,
-                              std::min(step, b.columns - column)});
-    });
-    writer.finish_all();
+struct StreamedBlocks::Impl {
+    PackedTiles tiles;
+    BlockWriter writer;
+};
+
+StreamedBlocks::StreamedBlocks(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan,
+                               StateSource& source, const HostArray& k, const KernelMatrixOptions& options)
+    : impl_(new Impl{{scratch.stream, scratch.memory, plan, source, options}, {backend, scratch, plan, k}}) {}
+StreamedBlocks::~StreamedBlocks() = default;
+
+void StreamedBlocks::make(std::span<const HostBlock> blocks, const BatchOptions& batch,
+                          std::uint64_t all_pairs) {
+    core::ProgressMeter meter("kernel_matrix", batch, all_pairs);
+    meter.check();
+    std::uint64_t made = 0;
+    const PairsDone done = [&](std::uint64_t pairs) { meter.show(made += pairs); };
+    for (const HostBlock& block : blocks)
+        impl_->tiles.with(block, [&](const PackedTile& x, const PackedTile& y) {
+            impl_->writer.write(impl_->tiles, x, y, block.block, done);
+        });
+    impl_->writer.finish_all(done);
 }
 
 }  // namespace weft::kernels

@@ -2,6 +2,9 @@
 // Kernel matrices of states: packed side by side, multiplied block by block.
 #pragma once
 
+#include <memory>
+#include <span>
+
 #include <weft/ops/kernel_matrix.hpp>
 
 #include "ops/kernel_matrix/kernel_plan.hpp"
@@ -13,9 +16,19 @@ namespace weft::kernels {
 void blocks_resident(Stream& stream, KernelMemory& memory, const KernelMatrixPlan& plan, StateSource& source,
                      const DeviceArray& k, const KernelMatrixOptions& options);
 
-/// Makes K in host memory and waits for every block. Errors: cancelled; what the callback of `batch` throws.
-void blocks_streamed(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan,
-                     StateSource& source, const HostArray& k, const KernelMatrixOptions& options,
-                     const BatchOptions& batch);
+/// Makes blocks of K in host memory. All arguments must outlive it.
+class StreamedBlocks {
+  public:
+    StreamedBlocks(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan, StateSource& source,
+                   const HostArray& k, const KernelMatrixOptions& options);
+    ~StreamedBlocks();
+    /// Makes these of host_blocks() and waits for them. Tiles of states stay packed for later blocks.
+    /// `all_pairs` is the total of the progress. Errors: cancelled; what the callback of `batch` throws.
+    void make(std::span<const HostBlock> blocks, const BatchOptions& batch, std::uint64_t all_pairs);
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace weft::kernels

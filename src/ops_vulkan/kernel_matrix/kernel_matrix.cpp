@@ -103,12 +103,14 @@ OpReport features_streamed(Backend& backend, const KernelMatrixCircuit& circuit,
     const KernelMatrixPlan plan = call.plan(kernels::effective_layers(facts) != 0, facts, k.type);
     kernels::KeptScratch scratch(backend, kernels::sizes_of(plan, x.type));
     if (plan.method == KernelMatrixMethod::product) {
-        kernels::product_streamed(backend, *scratch, plan, x, y, k, circuit.scale, call.options, host.batch);
+        kernels::StreamedRows rows(backend, *scratch, plan, x, y, k, circuit.scale, call.options);
+        rows.make({0, shape.samples}, host.batch);
     } else {
         kernels::CircuitStates source(
             scratch->stream, scratch->memory, plan, circuit,
             kernels::angle_planes(scratch->stream, scratch->memory, plan, x, y, circuit.scale));
-        kernels::blocks_streamed(backend, *scratch, plan, source, k, call.options, host.batch);
+        kernels::StreamedBlocks blocks(backend, *scratch, plan, source, k, call.options);
+        blocks.make(kernels::host_blocks(plan), host.batch, shape.pairs());
     }
     scratch.keep();
     return call.report(plan, x, y, k);
@@ -123,7 +125,10 @@ OpReport states_streamed(Backend& backend, const ConstHostArray& x, const ConstH
     const KernelMatrixPlan plan = call.plan(true, kernels::state_facts(x.type, true), k.type);
     kernels::KeptScratch scratch(backend, kernels::sizes_of(plan, x.type));
     kernels::HostStates source(scratch->memory, plan, x, y);
-    kernels::blocks_streamed(backend, *scratch, plan, source, k, call.options, host.batch);
+    {
+        kernels::StreamedBlocks blocks(backend, *scratch, plan, source, k, call.options);
+        blocks.make(kernels::host_blocks(plan), host.batch, shape.pairs());
+    }
     scratch.keep();
     return call.report(plan, x, y, k);
 }

@@ -87,52 +87,74 @@ const HostBuffer<std::uint32_t>& planes_in_host_memory(Backend& backend, HostScr
     return out;
 }
 
-std::vector<Job> row_jobs(const KernelMatrixPlan& plan, const HostBuffer<std::uint32_t>& planes,
-                          const HostArray& k, const KernelMatrixOptions& options) {
+// The pairs of the first `rows` rows, if each row had equally many.
+std::uint64_t pairs_to(const KernelMatrixPlan& plan, std::uint64_t rows) {
+    if (rows == plan.shape.samples) return plan.shape.pairs();
+    return static_cast<std::uint64_t>(static_cast<double>(plan.shape.pairs()) * static_cast<double>(rows) /
+                                      static_cast<double>(plan.shape.samples));
+}
+
+}  // namespace
+
+StreamedRows::StreamedRows(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan,
+                           const ConstHostArray& x, const ConstHostArray* y, const HostArray& k, double scale,
+                           const KernelMatrixOptions& options)
+    : backend_(backend), scratch_(scratch), plan_(plan), k_(k), options_(options) {
+    if (!plan.by_panels) {
+        host_planes_ = &planes_in_host_memory(backend, scratch, plan, x, y, scale);
+        return;
+    }
+    planes_ = angle_planes(scratch.stream, scratch.memory, plan, x, y, scale);
+    panel_ = scratch.memory.words(
+        std::min(plan.job_rows, plan.shape.samples) * plan.shape.columns() * plan.real_bytes() / 4,
+        "kernel panel");
+}
+
+void StreamedRows::make(const RowRange& range, const BatchOptions& batch) {
+    core::ProgressMeter meter("kernel_matrix", batch, plan_.shape.pairs());
+    meter.check();
+    if (plan_.by_panels)
+        make_panels(range, meter);
+    else
+        run_jobs(range, meter);
+}
+
+void StreamedRows::run_jobs(const RowRange& range, core::ProgressMeter& meter) {
+    const std::uint64_t columns = plan_.shape.columns(), row_bytes = columns * plan_.real_bytes();
     std::vector<Job> jobs;
-    const std::uint64_t columns = plan.shape.columns(), row_bytes = columns * plan.real_bytes();
-    for (std::uint64_t row = 0; row < plan.shape.samples; row += plan.job_rows) {
-        const std::uint64_t rows = std::min(plan.job_rows, plan.shape.samples - row);
-        shared::KernelProductParameters parameters = product_parameters(plan, options);
+    for (std::uint64_t row = range.first; row < range.last; row += plan_.job_rows) {
+        const std::uint64_t rows = std::min(plan_.job_rows, range.last - row);
+        shared::KernelProductParameters parameters = product_parameters(plan_, options_);
         parameters.row_base = word(row);
         Job job;
-        job.inputs.push_back({planes.data(), planes.bytes(), true});
-        job.outputs.push_back({static_cast<std::byte*>(k.data) + row * row_bytes, rows * row_bytes});
+        job.inputs.push_back({host_planes_->data(), host_planes_->bytes(), true});
+        job.outputs.push_back({static_cast<std::byte*>(k_.data) + row * row_bytes, rows * row_bytes});
         job.elements = rows * columns;
         job.parameters = parameters;
         jobs.push_back(job);
     }
-    return jobs;
+    BatchOptions of_jobs;
+    of_jobs.chunk_elements = std::min<std::uint64_t>(plan_.job_rows * columns, 0xffffffffu);
+    of_jobs.progress = [&](const Progress& done) {
+        meter.show(pairs_to(plan_, std::min(range.last, range.first + done.done * plan_.job_rows)) -
+                   pairs_to(plan_, range.first));
+    };
+    static_cast<void>(run_batch(backend_, product_program(backend_, plan_, {}), jobs, of_jobs));
 }
 
-// The pairs in `part` of `parts` equal parts of K.
-std::uint64_t pairs_done(const KernelMatrixPlan& plan, std::uint64_t part, std::uint64_t parts) {
-    if (part == parts) return plan.shape.pairs();
-    return static_cast<std::uint64_t>(static_cast<double>(plan.shape.pairs()) * static_cast<double>(part) /
-                                      static_cast<double>(parts));
-}
-
-void product_by_panels(HostScratch& scratch, const KernelMatrixPlan& plan, const ConstHostArray& x,
-                       const ConstHostArray* y, const HostArray& k, double scale,
-                       const KernelMatrixOptions& options, core::ProgressMeter& meter) {
-    Stream& stream = scratch.stream;
-    const Words planes = angle_planes(stream, scratch.memory, plan, x, y, scale);
-    const std::uint64_t columns = plan.shape.columns(), row_words = columns * plan.real_bytes() / 4;
-    const Words panel =
-        scratch.memory.words(std::min(plan.job_rows, plan.shape.samples) * row_words, "kernel panel");
-    shared::KernelProductParameters parameters = product_parameters(plan, options);
-    for (std::uint64_t row = 0; row < plan.shape.samples; row += plan.job_rows) {
-        const std::uint64_t rows = std::min(plan.job_rows, plan.shape.samples - row);
-        const Words words = part_of(panel, 0, rows * row_words);
+void StreamedRows::make_panels(const RowRange& range, core::ProgressMeter& meter) {
+    const std::uint64_t columns = plan_.shape.columns(), row_words = columns * plan_.real_bytes() / 4;
+    shared::KernelProductParameters parameters = product_parameters(plan_, options_);
+    for (std::uint64_t row = range.first; row < range.last; row += plan_.job_rows) {
+        const std::uint64_t rows = std::min(plan_.job_rows, range.last - row);
+        const Words words = part_of(*panel_, 0, rows * row_words);
         parameters.row_base = word(row);
-        record_product(stream, plan, planes, {words, 0}, false, rows * columns, parameters);
-        stream.download<std::uint32_t>(
-            words, std::span(static_cast<std::uint32_t*>(k.data) + row * row_words, words.size()));
-        meter.show(pairs_done(plan, row + rows, plan.shape.samples));
+        record_product(scratch_.stream, plan_, *planes_, {words, 0}, false, rows * columns, parameters);
+        scratch_.stream.download<std::uint32_t>(
+            words, std::span(static_cast<std::uint32_t*>(k_.data) + row * row_words, words.size()));
+        meter.show(pairs_to(plan_, row + rows) - pairs_to(plan_, range.first));
     }
 }
-
-}  // namespace
 
 void product_resident(Stream& stream, const KernelMatrixPlan& plan, const ConstDeviceArray& x,
                       const ConstDeviceArray* y, const DeviceArray& k, double scale,
@@ -154,20 +176,6 @@ void product_resident(Stream& stream, const KernelMatrixPlan& plan, const ConstD
         parameters.row_base = word(row);
         record_product(stream, plan, planes, bound, false, rows * columns, parameters);
     }
-}
-
-void product_streamed(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan,
-                      const ConstHostArray& x, const ConstHostArray* y, const HostArray& k, double scale,
-                      const KernelMatrixOptions& options, const BatchOptions& batch) {
-    core::ProgressMeter meter("kernel_matrix", batch, plan.shape.pairs());
-    meter.check();
-    if (plan.by_panels) return product_by_panels(scratch, plan, x, y, k, scale, options, meter);
-    const HostBuffer<std::uint32_t>& planes = planes_in_host_memory(backend, scratch, plan, x, y, scale);
-    const std::vector<Job> jobs = row_jobs(plan, planes, k, options);
-    BatchOptions of_jobs;
-    of_jobs.chunk_elements = std::min<std::uint64_t>(plan.job_rows * plan.shape.columns(), 0xffffffffu);
-    of_jobs.progress = [&](const Progress& done) { meter.show(pairs_done(plan, done.done, done.total)); };
-    static_cast<void>(run_batch(backend, product_program(backend, plan, {}), jobs, of_jobs));
 }
 
 }  // namespace weft::kernels

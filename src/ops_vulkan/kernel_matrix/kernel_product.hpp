@@ -2,8 +2,11 @@
 // Kernel matrices of circuits whose layers cancel, in closed form.
 #pragma once
 
+#include <optional>
+
 #include <weft/ops/kernel_matrix.hpp>
 
+#include "base/batch_call.hpp"
 #include "ops/kernel_matrix/kernel_plan.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_memory.hpp"
 
@@ -14,9 +17,32 @@ void product_resident(Stream& stream, const KernelMatrixPlan& plan, const ConstD
                       const ConstDeviceArray* y, const DeviceArray& k, double scale,
                       const KernelMatrixOptions& options);
 
-/// Makes K in host memory, as jobs of rows for the batch engine; `y` may be null. Errors: as run_batch.
-void product_streamed(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan,
-                      const ConstHostArray& x, const ConstHostArray* y, const HostArray& k, double scale,
-                      const KernelMatrixOptions& options, const BatchOptions& batch);
+/// Rows [first, last) of K.
+struct RowRange {
+    std::uint64_t first = 0, last = 0;
+};
+
+/// Makes rows of K in host memory, as jobs for the batch engine or panel by panel; `y` may be null. All
+/// arguments but x and y must outlive it.
+class StreamedRows {
+  public:
+    StreamedRows(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan,
+                 const ConstHostArray& x, const ConstHostArray* y, const HostArray& k, double scale,
+                 const KernelMatrixOptions& options);
+    /// Makes these rows. Progress counts their pairs, of all pairs of K. Errors: as run_batch.
+    void make(const RowRange& rows, const BatchOptions& batch);
+
+  private:
+    void run_jobs(const RowRange& range, core::ProgressMeter& meter);
+    void make_panels(const RowRange& range, core::ProgressMeter& meter);
+
+    Backend& backend_;
+    HostScratch& scratch_;
+    const KernelMatrixPlan& plan_;
+    const HostArray& k_;
+    const KernelMatrixOptions& options_;
+    const HostBuffer<std::uint32_t>* host_planes_ = nullptr;  // for the engine
+    std::optional<Words> planes_, panel_;                     // for panels
+};
 
 }  // namespace weft::kernels

@@ -55,18 +55,8 @@ InnerParameters parameters_of(const LatticeCode& code, const kernels::LatticeSha
 OpReport lattice_inner(Backend& backend, const LatticeTable& table, const LatticeCode& code,
                        std::span<const std::uint8_t> x, std::span<const std::uint8_t> y, std::span<float> out,
                        const LatticeHostOptions& options) {
-    const kernels::LatticeShape shape = kernels::inner_shape(table, code, out.size(), options.width);
-    const std::size_t need = code_bytes(code, shape.vectors()), one = code_bytes(code, shape.tiles);
-    kernels::check_size(kFunction, "x", "bytes", x.size(), need);
-    const bool single = kernels::is_one_row(y.size(), one, shape.rows, need, "bytes");
-    const std::array<kernels::NamedSpan, 2> inputs{{{"x", x.data(), x.size()}, {"y", y.data(), y.size()}}};
-    const std::array<kernels::NamedSpan, 1> outputs{{{"out", out.data(), out.size_bytes()}}};
-    kernels::check_lattice_spans(kFunction, inputs, outputs, false);
-    if (options.check_values) {
-        const std::uint32_t threads = backend.plan().copy_threads;
-        kernels::check_digits("lattice_inner: x", code, x, shape.vectors(), threads);
-        kernels::check_digits("lattice_inner: y", code, y, single ? shape.tiles : shape.vectors(), threads);
-    }
+    const auto [shape, single] =
+        kernels::check_inner(table, code, x, y, out, options, backend.plan().copy_threads);
     // An input that every element reads is bound where it lies, in whole words.
     std::vector<std::uint32_t> row((y.size() + 3) / 4);
     if (single) std::copy(y.begin(), y.end(), reinterpret_cast<std::uint8_t*>(row.data()));

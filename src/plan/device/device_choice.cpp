@@ -36,11 +36,11 @@ Indices all_of(const std::vector<DeviceSnapshot>& devices) {
     return indices;
 }
 
-Indices match(const std::vector<DeviceSnapshot>& devices, const std::string& wanted) {
+std::vector<DeviceName> names_of(const std::vector<DeviceSnapshot>& devices) {
     std::vector<DeviceName> names;
     for (const DeviceSnapshot& d : devices)
         names.push_back({d.name, describe(d, 0).uuid, d.type == DeviceType::cpu});
-    return match_devices(names, wanted);
+    return names;
 }
 
 /// Whether both are one GPU seen through two drivers. Some drivers give all their GPUs one UUID, so equal
@@ -65,25 +65,53 @@ int rank(DeviceType type) {
     return kRanks.at(static_cast<std::size_t>(type));
 }
 
-/// The best usable candidate; empty: there is none.
-std::optional<std::uint32_t> best_usable(const std::vector<DeviceSnapshot>& devices, Indices candidates) {
-    // A refused driver must not hide a usable one of the same GPU, so refusals go first.
-    std::erase_if(candidates, [&](std::uint32_t i) { return !refusals(devices[i]).empty(); });
-    candidates = without_duplicates(devices, candidates);
-    if (candidates.empty()) return std::nullopt;
-    return *std::min_element(candidates.begin(), candidates.end(), [&](std::uint32_t a, std::uint32_t b) {
-        const int rank_a = rank(devices[a].type), rank_b = rank(devices[b].type);
-        if (rank_a != rank_b) return rank_a < rank_b;
-        return describe(devices[a], a).device_memory_bytes > describe(devices[b], b).device_memory_bytes;
-    });
+/// Whether the first is the better of two usable devices.
+bool is_better(const std::vector<DeviceSnapshot>& devices, std::uint32_t a, std::uint32_t b) {
+    const int rank_a = rank(devices[a].type), rank_b = rank(devices[b].type);
+    if (rank_a != rank_b) return rank_a < rank_b;
+    return describe(devices[a], a).device_memory_bytes > describe(devices[b], b).device_memory_bytes;
 }
 
-[[noreturn]] void no_match(const std::vector<DeviceSnapshot>& devices, const std::string& wanted) {
-    throw Error(Errc::invalid_argument,
-                "Backend: no device matches \"" + wanted +
-                    "\" (need an index, the first 4 or more digits of a UUID, a part of a name or cpu; there "
-                    "is " +
-                    list(devices, all_of(devices)) + ")");
+/// The first of the best ones.
+std::uint32_t best_of(const std::vector<DeviceSnapshot>& devices, const Indices& candidates) {
+    return *std::min_element(candidates.begin(), candidates.end(),
+                             [&](std::uint32_t a, std::uint32_t b) { return is_better(devices, a, b); });
+}
+
+/// Software devices would hold up the others, so "all" has them only if there is nothing else.
+void arrange_all(const std::vector<DeviceSnapshot>& devices, Indices& usable) {
+    const auto software = [&](std::uint32_t i) { return devices[i].type == DeviceType::cpu; };
+    if (!std::all_of(usable.begin(), usable.end(), software)) std::erase_if(usable, software);
+    std::stable_sort(usable.begin(), usable.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return is_better(devices, a, b); });
+}
+
+/// "radeon" of the list "0,radeon", in quotes
+std::string quoted(const std::string& name, const std::string& setting) {
+    const std::string of_list = name == setting ? "" : " of the setting \"" + setting + "\"";
+    return "\"" + name + "\"" + of_list;
+}
+
+/// The usable devices of one name of a setting.
+Indices usable_of(const std::vector<DeviceSnapshot>& devices, const NamedDevices& named,
+                  const std::string& setting) {
+    if (named.indices.empty())
+        throw Error(Errc::invalid_argument,
+                    "Backend: no device matches " + quoted(named.name, setting) +
+                        " (need an index, the first 4 or more digits of a UUID, a part of a name, cpu, all, "
+                        "or a list of these with commas between; there is " +
+                        list(devices, all_of(devices)) + ")");
+    Indices usable = named.indices;
+    // A refused driver must not hide a usable one of the same GPU, so refusals go first.
+    std::erase_if(usable, [&](std::uint32_t i) { return !refusals(devices[i]).empty(); });
+    usable = without_duplicates(devices, usable);
+    if (usable.empty()) {
+        const std::string asked = setting.empty() ? "" : " that " + quoted(named.name, setting) + " matches";
+        throw Error(Errc::no_device,
+                    "Backend: no usable device" + asked + " (got " + list(devices, named.indices) + ")");
+    }
+    if (means_all(named.name)) arrange_all(devices, usable);
+    return usable;
 }
 
 }  // namespace
@@ -108,19 +136,24 @@ std::vector<std::string> refusals(const DeviceSnapshot& device) {
     return why;
 }
 
-std::uint32_t choose_device(const std::vector<DeviceSnapshot>& devices, const Config& config) {
+Indices choose_devices(const std::vector<DeviceSnapshot>& devices, const Config& config) {
     if (devices.empty())
         throw Error(
             Errc::no_device,
             "Backend: the Vulkan loader shows no device (got 0, need 1; install the driver of the GPU "
             "or a software device; in a container the driver must be mounted with its graphics part, "
             "for NVIDIA by NVIDIA_DRIVER_CAPABILITIES=all)");
-    const Indices candidates = match(devices, config.device);
-    if (candidates.empty()) no_match(devices, config.device);
-    if (const auto best = best_usable(devices, candidates)) return *best;
-    const std::string asked = config.device.empty() ? "" : " that \"" + config.device + "\" matches";
-    throw Error(Errc::no_device,
-                "Backend: no usable device" + asked + " (got " + list(devices, candidates) + ")");
+    Indices chosen;
+    for (const NamedDevices& named : match_setting("Backend", names_of(devices), config.device)) {
+        const Indices usable = usable_of(devices, named, config.device);
+        chosen.insert(chosen.end(), usable.begin(), usable.end());
+    }
+    if (config.device.empty()) return {best_of(devices, chosen)};
+    return chosen;
+}
+
+std::uint32_t choose_device(const std::vector<DeviceSnapshot>& devices, const Config& config) {
+    return best_of(devices, choose_devices(devices, config));
 }
 
 }  // namespace weft::core

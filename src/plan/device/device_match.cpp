@@ -4,6 +4,9 @@
 #include <cctype>
 #include <charconv>
 #include <string_view>
+#include <utility>
+
+#include <weft/error.hpp>
 
 namespace weft::core {
 namespace {
@@ -29,6 +32,23 @@ std::string uuid_prefix(std::string_view text) {
     return digits.size() < kShortestUuidPrefix ? std::string() : lower(digits);
 }
 
+std::string trimmed(std::string_view text) {
+    constexpr std::string_view kBlanks = " \t";
+    const std::size_t first = text.find_first_not_of(kBlanks);
+    if (first == std::string_view::npos) return {};
+    return std::string(text.substr(first, text.find_last_not_of(kBlanks) - first + 1));
+}
+
+std::vector<std::string_view> between_commas(std::string_view text) {
+    std::vector<std::string_view> parts;
+    for (std::size_t begin = 0;;) {
+        const std::size_t comma = text.find(',', begin);
+        parts.push_back(text.substr(begin, comma - begin));
+        if (comma == std::string_view::npos) return parts;
+        begin = comma + 1;
+    }
+}
+
 template <class Test>
 Indices matching(const std::vector<DeviceName>& devices, Test test) {
     Indices indices;
@@ -40,7 +60,7 @@ Indices matching(const std::vector<DeviceName>& devices, Test test) {
 }  // namespace
 
 std::vector<std::uint32_t> match_devices(const std::vector<DeviceName>& devices, const std::string& wanted) {
-    if (wanted.empty()) return matching(devices, [](const DeviceName&) { return true; });
+    if (wanted.empty() || means_all(wanted)) return matching(devices, [](const DeviceName&) { return true; });
     std::uint32_t index = 0;
     const char* end = wanted.data() + wanted.size();
     const auto [stop, error] = std::from_chars(wanted.data(), end, index, 10);
@@ -58,6 +78,38 @@ std::vector<std::uint32_t> match_devices(const std::vector<DeviceName>& devices,
     return matching(devices, [part = lower(wanted)](const DeviceName& d) {
         return lower(d.name).find(part) != std::string::npos;
     });
+}
+
+bool means_all(const std::string& name) {
+    return lower(name) == "all";
+}
+
+std::vector<NamedDevices> match_setting(const char* function, const std::vector<DeviceName>& devices,
+                                        const std::string& setting) {
+    if (Indices whole = match_devices(devices, setting); !whole.empty() || setting.empty())
+        return {{setting, std::move(whole)}};
+    const std::vector<std::string_view> parts = between_commas(setting);
+    for (const std::string_view part : parts)
+        if (trimmed(part).empty())
+            throw Error(Errc::invalid_argument,
+                        std::string(function) + ": the device setting has an empty name (got \"" + setting +
+                            "\", need one name, or names with one comma between two)");
+    std::vector<NamedDevices> found;
+    for (std::size_t first = 0; first < parts.size();) {
+        // The longest name that a device has, because names may contain commas ("llvmpipe (LLVM 15, 256
+        // bits)").
+        std::size_t last = parts.size();
+        NamedDevices named;
+        do {
+            --last;
+            const char* const end = parts[last].data() + parts[last].size();
+            named.name = trimmed({parts[first].data(), static_cast<std::size_t>(end - parts[first].data())});
+            named.indices = match_devices(devices, named.name);
+        } while (named.indices.empty() && last > first);
+        first = last + 1;
+        found.push_back(std::move(named));
+    }
+    return found;
 }
 
 }  // namespace weft::core

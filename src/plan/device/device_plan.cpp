@@ -50,11 +50,27 @@ void check(const Config& config) {
     check_range("dispatch_ms (WEFT_DISPATCH_MS)", config.dispatch_ms, 0xffffffffu);
 }
 
+/// The node next to the device, if the process may run there and elsewhere; null: none.
+const HostNode* node_of(const DeviceSnapshot& device, const HostFacts& host) {
+    if (device.numa_node < 0 || host.nodes.size() < 2) return nullptr;
+    for (const HostNode& node : host.nodes)
+        if (node.node == device.numa_node && node.cores > 0) return &node;
+    return nullptr;
+}
+
+/// The threads of one backend, so that all backends together have no more than cores.
+std::uint32_t cores_of_one(const DeviceSnapshot& device, const HostFacts& host) {
+    const HostNode* node = node_of(device, host);
+    const std::uint32_t cores = node != nullptr ? node->cores : host.cores;
+    const std::uint32_t backends = node != nullptr ? node->backends : host.backends;
+    return std::max(1u, cores / std::max(1u, backends));
+}
+
 std::uint32_t copy_threads(const DeviceSnapshot& device, const Config& config, const HostFacts& host) {
     if (config.copy_threads) return *config.copy_threads;
     const std::uint32_t most =
         device.type == DeviceType::discrete ? kCopyThreadsForBus : kCopyThreadsForSharedMemory;
-    return std::clamp(host.cores, 1u, most);
+    return std::min(cores_of_one(device, host), most);
 }
 
 /// With few threads the host's copies are the slowest part, so they go straight to device memory: the host
@@ -134,7 +150,8 @@ std::string chunk_reason(const DevicePlan& plan) {
            (plan.chunk_exact ? " (asked for)" : " at most (default)");
 }
 
-void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const Config& config) {
+void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const Config& config,
+             const HostFacts& host) {
     std::vector<std::string>& lines = plan.reasons;
     lines.push_back(device_reason(devices, plan.device, config));
     for (std::uint32_t i = 0; i < devices.size(); ++i)
@@ -151,8 +168,13 @@ void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const
     lines.push_back(transfer_reason(plan, config));
     lines.push_back("ring: " + std::to_string(plan.ring_slots) + " slots" +
                     by_default(config.ring_slots.has_value(), plan.tuning.values.ring_slots.has_value()));
-    lines.push_back("copy threads: " + std::to_string(plan.copy_threads) +
-                    by_default(config.copy_threads.has_value(), plan.tuning.values.copy_threads.has_value()));
+    lines.push_back(
+        "copy threads: " + std::to_string(plan.copy_threads) +
+        by_default(config.copy_threads.has_value(), plan.tuning.values.copy_threads.has_value()) +
+        (host.backends > 1 ? ", " + std::to_string(host.backends) + " backends share the cores" : ""));
+    if (plan.numa_node >= 0)
+        lines.push_back("host memory: copy threads and page-locked memory stay on NUMA node " +
+                        std::to_string(plan.numa_node) + ", next to the device");
     lines.push_back(chunk_reason(plan));
     lines.push_back("dispatches: cut if they take longer than " + std::to_string(plan.dispatch_ms) + " ms");
     if (!plan.tuning.file.empty())
@@ -199,10 +221,20 @@ void fill(DevicePlan& plan, const DeviceSnapshot& device, const Config& config, 
     plan.transfer = plan_transfer(device, plan.memory, config);
     plan.ring_slots = config.ring_slots.value_or(plan.queues.split ? kDefaultSplitSlots : kDefaultSlots);
     plan.copy_threads = copy_threads(device, config, host);
+    if (const HostNode* node = node_of(device, host)) plan.numa_node = node->node;
     if (host_copies_bound(device, plan, config)) plan.transfer.large_ordinary = Path::direct;
     plan.chunk_elements = config.chunk_elements.value_or(kDefaultChunkElements);
     plan.chunk_exact = config.chunk_elements.has_value();
     plan.dispatch_ms = config.dispatch_ms;
+}
+
+/// The stored number of copy threads was measured by a backend alone, so several have no more than cores.
+void apply_stored(DevicePlan& plan, const DeviceSnapshot& device, const Config& config, const HostFacts& host,
+                  const TuningSource& tuning) {
+    if (!tuning) return;
+    apply_tuning(plan, device, config, tuning(device));
+    if (!config.copy_threads && host.backends > 1)
+        plan.copy_threads = std::min(plan.copy_threads, cores_of_one(device, host));
 }
 
 }  // namespace
@@ -222,6 +254,17 @@ void apply_tuning(DevicePlan& plan, const DeviceSnapshot& device, const Config& 
     take(tuned.ordinary_path, plan.transfer.large_ordinary);
 }
 
+HostFacts share_host(HostFacts host, const std::vector<DeviceSnapshot>& devices,
+                     const std::vector<std::uint32_t>& chosen) {
+    host.backends = static_cast<std::uint32_t>(chosen.size());
+    for (HostNode& node : host.nodes)
+        node.backends =
+            static_cast<std::uint32_t>(std::count_if(chosen.begin(), chosen.end(), [&](std::uint32_t i) {
+                return devices[i].numa_node == node.node;
+            }));
+    return host;
+}
+
 DevicePlan plan_device(const std::vector<DeviceSnapshot>& devices, const Config& config,
                        const HostFacts& host, const TuningSource& tuning) {
     check(config);
@@ -229,8 +272,8 @@ DevicePlan plan_device(const std::vector<DeviceSnapshot>& devices, const Config&
     plan.device = choose_device(devices, config);
     plan.queues = plan_queues(devices[plan.device], config.queues);
     fill(plan, devices[plan.device], config, host);
-    if (tuning) apply_tuning(plan, devices[plan.device], config, tuning(devices[plan.device]));
-    explain(plan, devices, config);
+    apply_stored(plan, devices[plan.device], config, host, tuning);
+    explain(plan, devices, config, host);
     return plan;
 }
 
@@ -240,8 +283,8 @@ DevicePlan plan_adopted(const DeviceSnapshot& device, const Adoption& adoption, 
     DevicePlan plan;
     plan.queues = adopted_queues(adoption, config.queues);
     fill(plan, device, config, host);
-    if (tuning) apply_tuning(plan, device, config, tuning(device));
-    explain(plan, {device}, config);
+    apply_stored(plan, device, config, host, tuning);
+    explain(plan, {device}, config, host);
     plan.reasons.front() = "device " + size_text(describe(device, 0)) + ", made by the application";
     return plan;
 }
@@ -252,6 +295,8 @@ DeviceInfo describe(const DeviceSnapshot& device, std::uint32_t index) {
     info.name = device.name;
     info.driver = device.driver_text;
     info.uuid = hex(device.uuid);
+    info.pci_address = device.pci_address;
+    info.numa_node = device.numa_node;
     info.type = device.type;
     info.vendor_id = device.vendor_id;
     info.device_id = device.device_id;

@@ -82,6 +82,7 @@ struct DevicePlan {
     TransferPlan transfer;
     std::uint32_t ring_slots = 3;
     std::uint32_t copy_threads = 1;
+    int numa_node = -1;  // copy threads and page-locked memory stay on this node of the host; -1: anywhere
     std::uint64_t chunk_elements = kDefaultChunkElements;
     bool chunk_exact = false;          // chunk_elements was asked for, not a default
     std::uint32_t dispatch_ms = 250;   // longer dispatches are cut
@@ -90,19 +91,37 @@ struct DevicePlan {
     std::vector<std::string> reasons;  // one line a choice, for people
 };
 
+/// A NUMA node of the host.
+struct HostNode {
+    int node = 0;
+    std::uint32_t cores = 0;     // that this process may use
+    std::uint32_t backends = 1;  // that share one call and have their device on this node
+};
+
 /// Facts about the host that the plan depends on.
 struct HostFacts {
-    std::uint32_t cores = 1;
+    std::uint32_t cores = 1;     // that this process may use
+    std::uint32_t backends = 1;  // that share one call
+    std::vector<HostNode> nodes{};
 };
+
+/// The facts for backends on the `chosen` devices that share one call, instead of one that is alone.
+HostFacts share_host(HostFacts host, const std::vector<DeviceSnapshot>& devices,
+                     const std::vector<std::uint32_t>& chosen);
 
 /// Why weft cannot run on a device; empty: it can.
 std::vector<std::string> refusals(const DeviceSnapshot& device);
 
-/// Index of the device to use. Errors: invalid_argument - config.device matches nothing (the text lists what
-/// is there); no_device - nothing usable (the text lists each device with its reasons). Order: discrete,
-/// integrated, virtual, other; software devices only if nothing else is usable or asked for by `cpu`, index,
-/// name or UUID. Ties: more device memory, then the lower index. A UUID that appears twice with different
-/// drivers counts once, the first.
+/// Indices of the devices that config.device names, at least one. Empty: the best usable one. "all": every
+/// usable one, the best first; software devices only if nothing else is usable. A list: for each name in
+/// turn the usable devices that it matches, by index; a name that is repeated gives its devices again. A UUID
+/// that appears twice with different drivers under one name counts once, the first.
+/// Errors: invalid_argument - a name is empty or matches nothing (the text lists what is there); no_device -
+/// a name matches nothing usable (the text lists each device with its reasons).
+std::vector<std::uint32_t> choose_devices(const std::vector<DeviceSnapshot>& devices, const Config& config);
+
+/// Index of the one device to use: the best of choose_devices, with its errors. Order: discrete, integrated,
+/// virtual, other, software. Ties: more device memory, then the first named, then the lower index.
 std::uint32_t choose_device(const std::vector<DeviceSnapshot>& devices, const Config& config);
 
 /// Integrated and software devices, and any whose device-local heaps have host-visible types only.

@@ -37,6 +37,8 @@ struct DeviceSnapshot {
     std::array<std::uint8_t, 16> uuid{};
     std::array<std::uint8_t, 16> driver_uuid{};
     std::array<std::uint8_t, 16> cache_uuid{};
+    std::string pci_address;  // as "0000:65:00.0"; empty: unknown
+    int numa_node = -1;       // of the host, next to the device; -1: unknown, or the host has one node
     DeviceType type = DeviceType::other;
     std::uint32_t vendor_id = 0, device_id = 0, driver_version = 0;
     std::uint32_t api_major = 1, api_minor = 0;

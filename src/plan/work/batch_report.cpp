@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of a BatchReport.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <vector>
@@ -7,6 +8,7 @@
 #include <weft/batch.hpp>
 
 #include "base/enums.hpp"
+#include "plan/work/batch_check.hpp"
 #include "trace/intervals.hpp"
 
 namespace weft {
@@ -60,5 +62,32 @@ double BatchReport::overlap() const {
     const double busy = device_s();
     return busy > 0 ? core::overlap_length(device_stages(intervals)) / busy : 0;
 }
+
+namespace core {
+
+void add_report(BatchReport& sum, const BatchReport& one) {
+    const bool first = sum.path == Path::automatic, second = one.path != Path::automatic;
+    sum.mixed_paths = sum.mixed_paths || one.mixed_paths || (!first && second && one.path != sum.path);
+    if (first) {
+        sum.path = one.path;
+        sum.split_queues = one.split_queues;
+        sum.host_memory = one.host_memory;
+        sum.queues = one.queues;
+        sum.ring_slots = one.ring_slots;
+    }
+    sum.jobs += one.jobs;
+    sum.elements += one.elements;
+    sum.chunks += one.chunks;
+    sum.bundles += one.bundles;
+    sum.bytes_in += one.bytes_in;
+    sum.bytes_out += one.bytes_out;
+    sum.copy_in_s += one.copy_in_s;
+    sum.copy_out_s += one.copy_out_s;
+    sum.waits += one.waits;
+    sum.wait_s += one.wait_s;
+    sum.chunk_elements = std::max(sum.chunk_elements, one.chunk_elements);
+}
+
+}  // namespace core
 
 }  // namespace weft

@@ -55,7 +55,15 @@ std::shared_ptr<T> owned_by_process(std::unique_ptr<T> object) {
             }};
 }
 
-std::shared_ptr<BackendState> open_best_device(const Config& config) {
+}  // namespace
+
+std::vector<DeviceSnapshot> read_devices(const Config& config) {
+    check_enums(config);
+    const Instance instance(config);
+    return read_all(instance, instance.physical_devices());
+}
+
+std::shared_ptr<BackendState> open_device(const Config& config, const HostFacts& host) {
     const auto now = [] { return std::chrono::steady_clock::now(); };
     const SteadyTime process_begin = process_start(), begin = now();
     check_enums(config);
@@ -67,16 +75,14 @@ std::shared_ptr<BackendState> open_best_device(const Config& config) {
     const SteadyTime asking = now();
     const std::vector<VkPhysicalDevice> devices = instance->physical_devices();
     std::vector<DeviceSnapshot> snapshots = read_all(*instance, devices);
-    DevicePlan plan = plan_device(snapshots, config, host_facts(),
-                                  [&](const DeviceSnapshot& s) { return load_tuning(s, config); });
+    DevicePlan plan =
+        plan_device(snapshots, config, host, [&](const DeviceSnapshot& s) { return load_tuning(s, config); });
     const std::uint32_t index = plan.device;
     StartupClock clock{startup, process_begin, now()};
     clock.report.devices_s = seconds_between(asking, clock.opening);
     return make_backend_state(std::move(instance), devices[index], index, std::move(snapshots[index]),
                               std::move(plan), config, clock);
 }
-
-}  // namespace
 
 std::shared_ptr<BackendState> make_backend_state(std::shared_ptr<Instance> instance,
                                                  VkPhysicalDevice physical, std::uint32_t index,
@@ -119,7 +125,7 @@ std::vector<DeviceInfo> list_devices(const Config& config) {
     return devices;
 }
 
-Backend::Backend(const Config& config) : backend_state_(core::open_best_device(config)) {}
+Backend::Backend(const Config& config) : backend_state_(core::open_device(config, core::host_facts())) {}
 Backend::Backend(std::shared_ptr<core::BackendState> backend_state)
     : backend_state_(std::move(backend_state)) {}
 Backend::Backend(Backend&&) noexcept = default;

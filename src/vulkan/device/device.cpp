@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "host/numa_nodes.hpp"
 #include "vulkan/device/matrix_units.hpp"
 
 namespace weft::core {
@@ -76,6 +77,7 @@ Device::Device(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, De
       physical_(physical),
       snapshot_(std::move(snapshot)),
       plan_(std::move(plan)),
+      node_cpus_(usable_cpus_of(plan_.numa_node)),
       handle_(adopted_.handle),
       names_(instance_->vk.vkSetDebugUtilsObjectNameEXT != nullptr),
       process_(getpid()) {

@@ -17,6 +17,7 @@
 
 #include <weft/backend.hpp>
 
+#include "host/cpu_set.hpp"
 #include "host/queue_mutex.hpp"
 #include "plan/device/device_plan.hpp"
 #include "vulkan/device/loader.hpp"
@@ -64,6 +65,8 @@ class Device {
     VkPhysicalDevice physical() const { return physical_; }
     const DeviceSnapshot& snapshot() const { return snapshot_; }
     const DevicePlan& plan() const { return plan_; }
+    /// The CPUs of plan().numa_node that this process may use; empty: any.
+    const CpuSet& node_cpus() const { return node_cpus_; }
     const Log& log() const { return instance_->log(); }
     const Instance& instance() const { return *instance_; }
     PhysicalQueue& queue(QueueRole role) const { return *roles_[static_cast<std::size_t>(role)]; }
@@ -131,6 +134,7 @@ class Device {
     VkPhysicalDevice physical_;
     DeviceSnapshot snapshot_;
     DevicePlan plan_;
+    CpuSet node_cpus_;
     VkDevice handle_ = VK_NULL_HANDLE;
     std::vector<std::unique_ptr<PhysicalQueue>> queues_;
     std::array<PhysicalQueue*, kQueueRoles> roles_{};

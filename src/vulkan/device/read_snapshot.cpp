@@ -2,8 +2,10 @@
 #include "vulkan/device/read_snapshot.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
+#include "host/numa_nodes.hpp"
 #include "vulkan/device/device.hpp"
 #include "vulkan/device/matrix_units.hpp"
 #include "vulkan/device/vulkan.hpp"
@@ -141,6 +143,19 @@ void read_buffer_limit(const InstanceTable& vk, VkPhysicalDevice device, DeviceS
     for (const HeapSnapshot& h : s.heaps) heap = std::max(heap, h.bytes);
     s.limits.max_buffer_bytes =
         std::max(s.limits.max_buffer_bytes, std::min<std::uint64_t>(maintenance.maxBufferSize, heap));
+}
+
+/// Where the device is on the bus, and which memory of the host is next to it.
+void read_place(const InstanceTable& vk, VkPhysicalDevice device, DeviceSnapshot& s) {
+    VkPhysicalDevicePCIBusInfoPropertiesEXT bus{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT};
+    VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &bus};
+    vk.vkGetPhysicalDeviceProperties2(device, &properties);
+    char address[32];
+    std::snprintf(address, sizeof address, "%04x:%02x:%02x.%x", bus.pciDomain, bus.pciBus, bus.pciDevice,
+                  bus.pciFunction);
+    s.pci_address = address;
+    s.numa_node = numa_node_of(s.pci_address);
 }
 
 template <class Structure>
@@ -326,6 +341,7 @@ DeviceSnapshot read_snapshot(const Instance& instance, VkPhysicalDevice device) 
     read_families(vk, device, s);
     read_memory(vk, device, s);
     read_buffer_limit(vk, device, s);
+    if (has(VK_EXT_PCI_BUS_INFO_EXTENSION_NAME)) read_place(vk, device, s);
     return s;
 }
 

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vulkan/engine/backend_state.hpp"
 
-#include <algorithm>
-#include <thread>
 #include <utility>
 
+#include "host/numa_nodes.hpp"
 #include "trace/trace_file.hpp"
 
 namespace weft::core {
 
 HostFacts host_facts() {
-    return {std::max(1u, std::thread::hardware_concurrency())};
+    const CpuSet usable = usable_cpus();
+    HostFacts facts;
+    facts.cores = usable_cores();
+    for (const NumaNode& node : numa_nodes())
+        facts.nodes.push_back({node.node, static_cast<std::uint32_t>(common_cpus(node.cpus, usable).size())});
+    return facts;
 }
 
 BackendState::BackendState(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan,
@@ -21,7 +25,7 @@ BackendState::BackendState(std::shared_ptr<Context> context, DeviceInfo info, Pl
       plan_(std::move(plan)),
       startup_(startup),
       process_begin_(process_begin),
-      copy_workers_(plan_.copy_threads) {
+      copy_workers_(plan_.copy_threads, node_cpus(), &context_->device.log()) {
     if (!trace.empty()) open_trace(trace);
 }
 

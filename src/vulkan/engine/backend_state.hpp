@@ -26,6 +26,8 @@ class BackendState {
     const PlanReport& plan_report() const { return plan_; }
     StartupReport startup() const;
     CopyWorkers& copy_workers() { return copy_workers_; }
+    /// For a NodeBinding: where threads that touch host memory for this device belong. Empty: anywhere.
+    const CpuSet& node_cpus() const { return context_->device.node_cpus(); }
     ImportRegistry& imports() { return imports_; }
     IdleRings& rings() { return rings_; }
     /// Streams in it own this object, so it must be cleared before the Backend releases this object.
@@ -65,6 +67,12 @@ std::shared_ptr<BackendState> make_backend_state(std::shared_ptr<Instance> insta
                                                  const Config& config, StartupClock clock,
                                                  AdoptedDevice adopted = {});
 
+/// What this process may use of the host, for one backend that is alone.
 HostFacts host_facts();
+
+/// Opens the device that `config` names, or the best one, as one of several backends or alone.
+std::shared_ptr<BackendState> open_device(const Config& config, const HostFacts& host);
+/// What the loader shows; `config` names the loader.
+std::vector<DeviceSnapshot> read_devices(const Config& config);
 
 }  // namespace weft::core

@@ -58,10 +58,10 @@ BatchEngine::~BatchEngine() {
     backend_state_.rings().give_back(std::move(ring_));
 }
 
-std::uint64_t BatchEngine::add(const Job& job) {
-    pending_.jobs.push_back({&job});
+std::uint64_t BatchEngine::add(const Job& job, std::uint64_t first, std::uint64_t count) {
+    pending_.jobs.push_back({.job = &job, .next = first, .end = first + count});
     const std::uint64_t sequence = next_sequence() - 1;
-    meter_.job_added(job);
+    meter_.job_added(job, count);
     skip_over();
     return sequence;
 }
@@ -79,7 +79,7 @@ void BatchEngine::fail(std::uint64_t job) {
 void BatchEngine::skip_over() {
     while (pending_.any_left()) {
         const PendingJob& p = pending_.jobs[pending_.next];
-        if (!p.over && p.next < p.job->elements) break;
+        if (!p.over && p.next < p.end) break;
         if (!p.over && p.open_chunks == 0) complete_job(pending_.base + pending_.next);
         ++pending_.next;
     }
@@ -235,7 +235,7 @@ void BatchEngine::finish() {
     slot.work.keep_alive.clear();
     for (const ChunkDispatch& done : slot.work.chunks) {
         PendingJob& p = pending_.at(done.chunk.job);
-        if (--p.open_chunks == 0 && p.next >= p.job->elements) complete_job(done.chunk.job);
+        if (--p.open_chunks == 0 && p.next >= p.end) complete_job(done.chunk.job);
     }
     skip_over();
 }
@@ -255,6 +255,31 @@ void BatchEngine::abandon() noexcept {
     pending_.next = 0;
 }
 
+BatchReport run_engine(BatchEngine& engine, std::uint64_t jobs, const BatchOptions& options,
+                       SteadyTime begin) {
+    std::uint64_t notified = 0;
+    const auto notify = [&] {
+        for (; options.progress && notified < engine.jobs_done(); ++notified)
+            options.progress({notified + 1, jobs, seconds_since(begin)});
+    };
+    notify();
+    while (engine.can_start() || engine.in_flight()) {
+        if (options.cancel.stop_requested())
+            throw Error(Errc::cancelled, "run_batch: cancelled by its stop token (" +
+                                             std::to_string(engine.jobs_done()) + " of " +
+                                             std::to_string(jobs) + " jobs were done)");
+        if (engine.can_start()) {
+            engine.start();
+        } else {
+            engine.finish();
+            notify();
+        }
+    }
+    BatchReport report = engine.report();
+    report.wall_s = seconds_since(begin);
+    return report;
+}
+
 }  // namespace weft::core
 
 namespace weft {
@@ -265,8 +290,9 @@ BatchReport run_batch(Backend& backend, const Program& program, std::span<const 
     core::BackendState& backend_state = *detail::Access::backend_state(backend);
     core::Device& device = backend_state.context()->device;
     device.require_usable("run_batch");
-    core::require_same_backend(backend_state, *detail::Access::object(program), "run_batch");
-    const core::ProgramNeeds needs = core::needs_of(*detail::Access::object(program));
+    const std::shared_ptr<const core::ProgramObject> object =
+        core::program_for(backend_state, program, "run_batch");
+    const core::ProgramNeeds needs = core::needs_of(*object);
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         core::check_job(needs, device.snapshot().limits, jobs[i], i);
@@ -274,34 +300,13 @@ BatchReport run_batch(Backend& backend, const Program& program, std::span<const 
     }
     const core::BatchSettings settings =
         core::settle_options(device.plan(), device.snapshot(), options, bytes);
-    core::BatchEngine engine(backend_state, detail::Access::object(program), settings, nullptr);
+    core::BatchEngine engine(backend_state, object, settings, nullptr);
     auto& spans = engine.scratch().spans;
     spans.clear();
     for (std::size_t i = 0; i < jobs.size(); ++i) core::append_spans(jobs[i], i, spans);
     core::check_overlaps(spans);
-
     for (const Job& job : jobs) engine.add(job);
-    std::uint64_t notified = 0;
-    const auto notify = [&] {
-        for (; options.progress && notified < engine.jobs_done(); ++notified)
-            options.progress({notified + 1, jobs.size(), core::seconds_since(begin)});
-    };
-    notify();
-    while (engine.can_start() || engine.in_flight()) {
-        if (options.cancel.stop_requested())
-            throw Error(Errc::cancelled, "run_batch: cancelled by its stop token (" +
-                                             std::to_string(engine.jobs_done()) + " of " +
-                                             std::to_string(jobs.size()) + " jobs were done)");
-        if (engine.can_start()) {
-            engine.start();
-        } else {
-            engine.finish();
-            notify();
-        }
-    }
-    BatchReport report = engine.report();
-    report.wall_s = core::seconds_since(begin);
-    return report;
+    return core::run_engine(engine, jobs.size(), options, begin);
 }
 
 }  // namespace weft

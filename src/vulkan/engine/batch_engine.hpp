@@ -32,7 +32,9 @@ class BatchEngine {
 
     /// Queues a checked job, which must stay where it is until it is over. Returns its sequence number; the
     /// first is 0.
-    std::uint64_t add(const Job& job);
+    std::uint64_t add(const Job& job) { return add(job, 0, job.elements); }
+    /// The same for `count` elements of the job from `first` on; other engines do the rest.
+    std::uint64_t add(const Job& job, std::uint64_t first, std::uint64_t count);
     /// Waits for the bundles under way and drops the rest of a job that failed. Other jobs go on.
     void fail(std::uint64_t job);
 
@@ -85,5 +87,9 @@ class BatchEngine {
     SteadyTime last_done_;          // when the host noticed
     bool waited_for_last_ = false;  // so that it was noticed immediately
 };
+
+/// Does everything that was added. Counts the progress of `jobs` jobs. Errors: as run_batch.
+BatchReport run_engine(BatchEngine& engine, std::uint64_t jobs, const BatchOptions& options,
+                       SteadyTime begin);
 
 }  // namespace weft::core

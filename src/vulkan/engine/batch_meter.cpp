@@ -43,10 +43,12 @@ BatchMeter::BatchMeter(BackendState& backend_state, const ProgramObject& program
     context_.clocks.refresh(true);
 }
 
-void BatchMeter::job_added(const Job& job) {
-    report_.bytes_in += job.elements != 0 ? job_bytes_in(job) : 0;
-    report_.bytes_out += job.elements != 0 ? job_bytes_out(job) : 0;
-    report_.elements += job.elements;
+void BatchMeter::job_added(const Job& job, std::uint64_t elements) {
+    report_.elements += elements;
+    if (elements == 0) return;
+    for (const InputSpan& span : job.inputs)
+        report_.bytes_in += span.broadcast ? span.bytes : span.bytes / job.elements * elements;
+    report_.bytes_out += job_bytes_out(job) / job.elements * elements;
 }
 
 void BatchMeter::bundle_started(const Bundle& work) {

@@ -16,7 +16,8 @@ class BatchMeter {
   public:
     BatchMeter(BackendState& backend_state, const ProgramObject& program, const BatchSettings& settings);
 
-    void job_added(const Job& job);
+    /// `elements` of the job that are done here.
+    void job_added(const Job& job, std::uint64_t elements);
     void job_done() { ++report_.jobs; }
     void bundle_started(const Bundle& work);
     /// Reads the stage times of a bundle that is done, and returns the seconds of its kernel if it was timed.

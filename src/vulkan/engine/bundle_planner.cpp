@@ -153,9 +153,9 @@ bool BundlePlanner::plan(const PendingJobs& pending, std::uint64_t total_bytes) 
     const std::uint64_t limit = memory_chunk_limit_ != kNoLimit ? 0 : bundle_limit(settings_);
     for (std::size_t index = pending.next; index < pending.jobs.size(); ++index) {
         const PendingJob& job = pending.jobs[index];
-        for (std::uint64_t first = job.next; !job.over && first < job.job->elements;) {
+        for (std::uint64_t first = job.next; !job.over && first < job.end;) {
             if (chunks_.size() == kMaxBundleChunks) return true;
-            PlannedChunk planned = locate(*job.job, {pending.base + index, first, job.job->elements - first});
+            PlannedChunk planned = locate(*job.job, {pending.base + index, first, job.end - first});
             const Route route = route_of(planned);
             planned.chunk.count = count_of(planned, route, started_bytes_ + bytes, total_bytes);
             const std::uint64_t chunk_bytes = bytes_of(planned);

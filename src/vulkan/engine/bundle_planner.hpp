@@ -18,6 +18,7 @@ namespace weft::core {
 struct PendingJob {
     const Job* job = nullptr;
     std::uint64_t next = 0;  // first element not yet started
+    std::uint64_t end = 0;   // behind the last element that this engine does
     std::uint32_t open_chunks = 0;
     bool over = false;
 };

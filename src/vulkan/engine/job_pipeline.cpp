@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread of a JobPipeline. Its calls are in job_pipeline_calls.cpp.
+// The threads of a JobPipeline. Its calls are in job_pipeline_calls.cpp.
 #include "vulkan/engine/job_pipeline.hpp"
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 #include <span>
 #include <system_error>
 #include <utility>
+
+#include "host/cpu_set.hpp"
 
 namespace weft {
 
@@ -27,40 +29,52 @@ std::uint64_t next_first_id() {
     return ((pipelines.fetch_add(1, std::memory_order_relaxed) + 1) << 40) + 1;
 }
 
-/// A failure of the driver belongs to no single job.
-bool of_one_job(const std::exception_ptr& error) {
+struct Failure {
+    bool of_one_job = false;  // a failure of the driver belongs to no single job
+    bool device_lost = false;
+    std::string text;
+};
+
+Failure failure_of(const std::exception_ptr& error) {
     try {
         std::rethrow_exception(error);
     } catch (const Error& e) {
-        return e.code() != Errc::driver && e.code() != Errc::device_lost;
+        const bool lost = e.code() == Errc::device_lost;
+        return {e.code() != Errc::driver && !lost, lost, e.what()};
     } catch (const std::bad_alloc&) {
-        return true;
+        return {true, false, {}};
     } catch (...) {
-        return false;
+        return {};
     }
+}
+
+/// A job whose output is one of its inputs may have spoilt it when a device was lost.
+bool in_place(const Job& job) {
+    const auto is_input = [&](const OutputSpan& out) {
+        return std::any_of(job.inputs.begin(), job.inputs.end(),
+                           [&](const InputSpan& in) { return in.data == out.data; });
+    };
+    return std::any_of(job.outputs.begin(), job.outputs.end(), is_input);
 }
 
 }  // namespace
 
-JobPipeline::Impl::Impl(Backend& backend, const Program& p, const BatchOptions& options)
-    : backend_state(detail::Access::backend_state(backend)),
-      program(detail::Access::object(p)),
-      first_id(next_first_id()) {
-    core::Device& device = backend_state->context()->device;
-    device.require_usable("JobPipeline");
-    core::require_same_backend(*backend_state, *program, "JobPipeline");
+JobPipeline::Impl::Impl(std::vector<Place> places, const BatchOptions& options, OnLost lost)
+    : progress(options.progress), on_lost(std::move(lost)), first_id(next_first_id()) {
     BatchOptions resolved = options;
-    progress = options.progress;
     // A pipeline may run for days, so it collects intervals only on request.
     if (resolved.stage_times == Choice::automatic) resolved.stage_times = Choice::off;
-    settings = core::settle_options(device.plan(), device.snapshot(), resolved, 0);
-    settings.total_bytes = kAssumedBytesPerSlot * settings.slots;
-    engine = std::make_unique<core::BatchEngine>(*backend_state, program, settings, this);
-    report = engine->report();
+    for (Place& place : places) lanes.push_back(std::make_unique<Lane>(*this, std::move(place), resolved));
+    std::size_t started = 0;
     try {
-        thread = std::thread([this] { run(); });
-        thread_id = thread.get_id();
+        for (; started < lanes.size(); ++started) lanes[started]->start();
     } catch (const std::system_error& e) {
+        {
+            const std::lock_guard lock(mutex);
+            stop = true;
+        }
+        inbox.notify_all();
+        for (std::size_t i = 0; i < started; ++i) lanes[i]->join();
         throw Error(Errc::out_of_memory,
                     std::string("JobPipeline: cannot start a thread (got \"") + e.what() + "\")",
                     e.code().value());
@@ -75,7 +89,7 @@ JobPipeline::Impl::~Impl() {
         stop = true;
     }
     inbox.notify_all();
-    thread.join();
+    for (const auto& lane : lanes) lane->join();
 }
 
 /// Allocates nothing: a job that failed or was cancelled keeps its node.
@@ -92,136 +106,201 @@ void JobPipeline::Impl::end(std::uint64_t id, JobState state, const std::excepti
 
 /// Called when BatchOptions::cancel is stopped, on the thread that stops it.
 void JobPipeline::Impl::cancel_queued() noexcept {
-    if (backend_state->context()->device.foreign_process())
-        return;  // a thread of the parent may hold the lock
+    if (foreign_process()) return;  // a thread of the parent may hold the lock
     const std::lock_guard lock(mutex);
     cancelled = true;
-    for (auto it = entries.lower_bound(next_queued); it != entries.end();)
-        end(it++->first, JobState::cancelled, nullptr);
-}
-
-void JobPipeline::Impl::on_job_done(std::uint64_t sequence) {
-    const auto it = id_of.find(sequence);
-    finished.push_back(it->second);
-    id_of.erase(it);
-}
-
-/// The report is updated first, so that it counts every job that a wait has returned for. If the host has no
-/// memory for it, the next call updates it.
-void JobPipeline::Impl::publish() noexcept {
-    if (finished.empty()) return;
-    std::optional<BatchReport> now;
-    try {
-        now = engine->report();
-    } catch (const std::bad_alloc&) {
+    for (auto it = entries.begin(); it != entries.end();) {
+        const std::uint64_t id = it->first;
+        const bool queued = it->second.state == JobState::queued;
+        ++it;
+        if (queued) end(id, JobState::cancelled, nullptr);
     }
-    const std::lock_guard lock(mutex);
-    if (now) report = std::move(*now);
-    for (const std::uint64_t id : finished) end(id, JobState::done, nullptr);
-    finished.clear();
+    returned.clear();
 }
 
-/// Runs before publish(), so that a wait for a job returns after the job's callback, and without the lock, so
-/// that the callback may call the pipeline.
-void JobPipeline::Impl::notify() {
+/// Takes queued jobs for a device, as many as may share a bundle; with several devices no more than leaves
+/// the others their part. Called with the lock.
+std::size_t JobPipeline::Impl::take(std::span<std::pair<std::uint64_t, const Job*>> taken) {
+    constexpr std::uint64_t kManyBytes = std::uint64_t{16} << 20;
+    const std::uint64_t part = (next_id - next_queued + lanes.size() - 1) / lanes.size();
+    const std::size_t most = std::min<std::size_t>(taken.size(), std::max<std::uint64_t>(1, part));
+    std::size_t count = 0;
+    std::uint64_t bytes = 0;
+    const auto add = [&](std::uint64_t id) {
+        const auto it = entries.find(id);
+        if (it == entries.end()) return;  // cancelled
+        it->second.state = JobState::running;
+        taken[count++] = {id, &it->second.job};
+        bytes += core::job_bytes_in(it->second.job) + core::job_bytes_out(it->second.job);
+    };
+    const auto more = [&] { return count < most && (lanes.size() == 1 || bytes < kManyBytes); };
+    while (!stop && more() && !returned.empty()) add(returned.extract(returned.begin()).value());
+    for (; !stop && more() && next_queued < next_id; ++next_queued) add(next_queued);
+    return count;
+}
+
+/// Runs before jobs are published, so that a wait for a job returns after the job's callback, and without the
+/// lock, so that the callback may call the pipeline.
+void JobPipeline::Impl::notify(std::uint64_t newly_done) {
     if (!progress) return;
-    const std::uint64_t done = engine->jobs_done();
+    const std::lock_guard one_at_a_time(notifying);
     std::uint64_t given = 0;
     {
         const std::lock_guard lock(mutex);
         given = next_id - first_id;
     }
-    while (notified < done) {
-        ++notified;
-        progress({notified, given, core::seconds_since(begin)});
+    for (; newly_done != 0; --newly_done) progress({++notified, given, core::seconds_since(begin)});
+}
+
+/// A device is lost: its jobs go back to the queue once, except for those that may be spoilt.
+void JobPipeline::Impl::give_back(Lane& lane, const Ids& ids, const std::exception_ptr& error) noexcept {
+    on_lost(lane.place().device);
+    {
+        const std::lock_guard lock(mutex);
+        lane.lost_note = failure_of(error).text;
+        const auto works = [](const auto& other) { return other->lost_note.empty(); };
+        const bool any_left = std::any_of(lanes.begin(), lanes.end(), works);
+        for (const auto& [sequence, id] : ids) {
+            Entry& entry = entries.at(id);
+            if (!any_left || entry.again || cancelled || in_place(entry.job)) {
+                end(id, JobState::failed, error);
+                continue;
+            }
+            entry.again = true;
+            entry.state = JobState::queued;
+            returned.insert(id);
+        }
+        inbox.notify_all();
+        if (any_left) return;
+    }
+    fail_all({}, error);
+}
+
+/// No job that is submitted later will run. Jobs under way on other devices end as they do.
+void JobPipeline::Impl::fail_all(const Ids& ids, const std::exception_ptr& error) noexcept {
+    const std::lock_guard lock(mutex);
+    fatal = error;
+    next_queued = next_id;
+    returned.clear();
+    for (const auto& [sequence, id] : ids) end(id, JobState::failed, error);
+    for (auto it = entries.begin(); it != entries.end();) {
+        const auto [id, entry] = std::pair(it->first, &it->second);
+        ++it;
+        if (entry->state == JobState::queued) end(id, JobState::failed, error);
     }
 }
 
-/// Hands queued jobs to the engine, as many as may share a bundle, when it has nothing else to start.
-void JobPipeline::Impl::feed() {
-    std::unique_lock lock(mutex);
-    inbox.wait(lock, [&] { return stop || engine->in_flight() || next_queued < next_id; });
+JobPipeline::Impl::Lane::Lane(Impl& pipeline, Place place, const BatchOptions& options)
+    : pipeline_(pipeline), place_(std::move(place)) {
+    core::Device& own = device();
+    own.require_usable("JobPipeline");
+    settings_ = core::settle_options(own.plan(), own.snapshot(), options, 0);
+    settings_.total_bytes = kAssumedBytesPerSlot * settings_.slots;
+    engine_ = std::make_unique<core::BatchEngine>(*place_.backend_state, place_.program, settings_, this);
+    report = engine_->report();
+}
+
+void JobPipeline::Impl::Lane::start() {
+    thread_ = std::thread([this] { run(); });
+    thread_id_ = thread_.get_id();
+}
+
+DeviceReport JobPipeline::Impl::Lane::device_report() const {
+    DeviceReport row{.name = place_.backend_state->info().name, .device = place_.device};
+    row.jobs = report.jobs;
+    row.items = report.elements;
+    row.bytes_in = report.bytes_in;
+    row.bytes_out = report.bytes_out;
+    row.lost = !lost_note.empty();
+    row.note = lost_note;
+    return row;
+}
+
+void JobPipeline::Impl::Lane::on_job_done(std::uint64_t sequence) {
+    const auto it = id_of_.find(sequence);
+    finished_.push_back(it->second);
+    id_of_.erase(it);
+}
+
+void JobPipeline::Impl::Lane::note_done() {
+    const std::uint64_t done = engine_->jobs_done();
+    pipeline_.notify(done - std::exchange(noted_, done));
+}
+
+/// The report is updated first, so that it counts every job that a wait has returned for. If the host has no
+/// memory for it, the next call updates it.
+void JobPipeline::Impl::Lane::publish() noexcept {
+    if (finished_.empty()) return;
+    std::optional<BatchReport> now;
+    try {
+        now = engine_->report();
+    } catch (const std::bad_alloc&) {
+    }
+    const std::lock_guard lock(pipeline_.mutex);
+    if (now) report = std::move(*now);
+    for (const std::uint64_t id : finished_) pipeline_.end(id, JobState::done, nullptr);
+    finished_.clear();
+}
+
+/// Hands queued jobs to the engine when it has nothing else to start.
+void JobPipeline::Impl::Lane::feed() {
+    std::unique_lock lock(pipeline_.mutex);
+    pipeline_.inbox.wait(lock,
+                         [&] { return pipeline_.stop || engine_->in_flight() || pipeline_.any_queued(); });
     std::array<std::pair<std::uint64_t, const Job*>, core::kMaxBundleChunks> taken;
-    std::size_t count = 0;
-    for (; !stop && next_queued < next_id && count < taken.size(); ++next_queued) {
-        const auto it = entries.find(next_queued);
-        if (it == entries.end()) continue;  // cancelled
-        it->second.state = JobState::running;
-        taken[count++] = {next_queued, &it->second.job};
-    }
+    const std::size_t count = pipeline_.take(taken);
     lock.unlock();
-    if (count != 0) finished.reserve(id_of.size() + count);  // on_job_done() must not fail
+    if (count != 0) finished_.reserve(id_of_.size() + count);  // on_job_done() must not fail
     for (const auto& [id, job] : std::span(taken).first(count)) {
-        id_of.emplace(engine->next_sequence(), id);
-        engine->add(*job);
+        id_of_.emplace(engine_->next_sequence(), id);
+        engine_->add(*job);
     }
-    notify();
+    note_done();
     publish();  // jobs without elements are over already
 }
 
 /// A free slot may get work at any moment, so the wait checks for new jobs from time to time.
-void JobPipeline::Impl::await_oldest() {
-    if (engine->has_free_slot()) {
-        for (bool first = true; !engine->await_oldest(std::chrono::microseconds(200), first); first = false) {
-            const std::lock_guard lock(mutex);
-            if (next_queued < next_id) return;
+void JobPipeline::Impl::Lane::await_oldest() {
+    if (engine_->has_free_slot()) {
+        for (bool first = true; !engine_->await_oldest(std::chrono::microseconds(200), first);
+             first = false) {
+            const std::lock_guard lock(pipeline_.mutex);
+            if (pipeline_.any_queued()) return;
         }
     } else {
         bool more = false;
         {
-            const std::lock_guard lock(mutex);
-            more = next_queued < next_id;
+            const std::lock_guard lock(pipeline_.mutex);
+            more = pipeline_.any_queued();
         }
-        engine->await_oldest(nanoseconds::max(), true, more);
+        engine_->await_oldest(nanoseconds::max(), true, more);
     }
-    engine->finish();
-    notify();
+    engine_->finish();
+    note_done();
     publish();
 }
 
-bool JobPipeline::Impl::step() {
-    if (!engine->can_start() && engine->has_free_slot()) feed();
-    if (engine->can_start()) {
-        starting = true;
-        engine->start();
-        starting = false;
-        notify();
+bool JobPipeline::Impl::Lane::step() {
+    if (!engine_->can_start() && engine_->has_free_slot()) feed();
+    if (engine_->can_start()) {
+        starting_ = true;
+        engine_->start();
+        starting_ = false;
+        note_done();
         publish();  // if memory is short, start() finishes bundles first
-    } else if (engine->in_flight()) {
+    } else if (engine_->in_flight()) {
         await_oldest();
     } else {
-        const std::lock_guard lock(mutex);
-        return !stop;
+        const std::lock_guard lock(pipeline_.mutex);
+        return !pipeline_.stop;
     }
     return true;
 }
 
-void JobPipeline::Impl::fail_all(const std::exception_ptr& error) noexcept {
-    engine->abandon();
-    publish();
-    id_of.clear();
-    const std::lock_guard lock(mutex);
-    fatal = error;
-    next_queued = next_id;
-    while (!entries.empty()) end(entries.begin()->first, JobState::failed, error);
-}
-
-/// For example, a job for which there is no memory does not make other jobs fail.
-void JobPipeline::Impl::fail_one(const std::exception_ptr& error) {
-    const std::uint64_t sequence = engine->failed_job();
-    engine->fail(sequence);
-    publish();
-    const auto it = id_of.find(sequence);
-    if (it == id_of.end()) return;
-    const std::uint64_t id = it->second;
-    id_of.erase(it);
-    const std::lock_guard lock(mutex);
-    end(id, JobState::failed, error);
-}
-
-void JobPipeline::Impl::run() {
-    for (bool more = true; more;) {
-        starting = false;
+void JobPipeline::Impl::Lane::run() {
+    const core::NodeBinding near(place_.backend_state->node_cpus());
+    for (bool more = true; more && !left_;) {
+        starting_ = false;
         try {
             more = step();
         } catch (...) {
@@ -230,13 +309,34 @@ void JobPipeline::Impl::run() {
     }
 }
 
-void JobPipeline::Impl::fail(const std::exception_ptr& error) noexcept {
+/// For example, a job for which there is no memory does not make other jobs fail.
+void JobPipeline::Impl::Lane::fail_one(const std::exception_ptr& error) {
+    const std::uint64_t sequence = engine_->failed_job();
+    engine_->fail(sequence);
+    publish();
+    const auto it = id_of_.find(sequence);
+    if (it == id_of_.end()) return;
+    const std::uint64_t id = it->second;
+    id_of_.erase(it);
+    const std::lock_guard lock(pipeline_.mutex);
+    pipeline_.end(id, JobState::failed, error);
+}
+
+void JobPipeline::Impl::Lane::fail(const std::exception_ptr& error) noexcept {
     // A failure after the start does not belong to a single job, and the jobs under way would never end.
     try {
-        if (starting && of_one_job(error)) return fail_one(error);
+        const Failure failure = failure_of(error);
+        if (starting_ && failure.of_one_job) return fail_one(error);
+        left_ = failure.device_lost && pipeline_.lanes.size() > 1;
     } catch (...) {
     }
-    fail_all(error);
+    engine_->abandon();
+    publish();
+    if (left_)
+        pipeline_.give_back(*this, id_of_, error);
+    else
+        pipeline_.fail_all(id_of_, error);
+    id_of_.clear();
 }
 
 }  // namespace weft

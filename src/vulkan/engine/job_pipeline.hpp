@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The object behind a JobPipeline: an inbox in front of a BatchEngine, which a thread of its own drives.
+// The object behind a JobPipeline: an inbox in front of a BatchEngine for each device, which a thread of its
+// own drives.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <span>
 #include <stop_token>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <weft/batch.hpp>
@@ -20,70 +26,114 @@
 
 namespace weft {
 
-struct JobPipeline::Impl final : core::JobListener {
+struct JobPipeline::Impl {
     struct Entry {
         Job job;
         JobState state = JobState::queued;
         std::vector<core::JobSpan> spans;
         std::exception_ptr error;  // of a job that failed
         bool reported = false;     // a wait has thrown it, or the caller called cancel()
+        bool again = false;        // a device was lost while it ran the job
     };
+    class Lane;
+    /// One device of the pipeline.
+    struct Place {
+        std::shared_ptr<core::BackendState> backend_state;
+        std::shared_ptr<const core::ProgramObject> program;
+        std::size_t device = 0;  // its place in the Devices
+    };
+    using OnLost = std::function<void(std::size_t device)>;
 
-    Impl(Backend& backend, const Program& program, const BatchOptions& options);
-    ~Impl() override;
+    /// `on_lost` is called for each device that is lost, on the thread of that device; it must not throw.
+    Impl(std::vector<Place> places, const BatchOptions& options, OnLost on_lost);
+    ~Impl();
 
-    void run();
-    bool step();
-    void feed();
-    void await_oldest();
-    void fail(const std::exception_ptr& error) noexcept;
-    void fail_one(const std::exception_ptr& error);
-    void fail_all(const std::exception_ptr& error) noexcept;
+    // On the threads of the lanes.
+    std::size_t take(std::span<std::pair<std::uint64_t, const Job*>> taken);
+    bool any_queued() const { return !returned.empty() || next_queued < next_id; }
+    void notify(std::uint64_t newly_done);
+    using Ids = std::map<std::uint64_t, std::uint64_t>;  // of the jobs of a lane, by their number there
+    void give_back(Lane& lane, const Ids& ids, const std::exception_ptr& error) noexcept;
+    void fail_all(const Ids& ids, const std::exception_ptr& error) noexcept;
     void end(std::uint64_t id, JobState state, const std::exception_ptr& error) noexcept;
     void cancel_queued() noexcept;
-    [[noreturn]] void throw_failure(const char* function, std::uint64_t id, Entry& failure);
-    void publish() noexcept;
-    void admit(std::uint64_t id, Entry entry);
-    void notify();
-    void on_job_done(std::uint64_t sequence) override;
-    std::uint64_t known(JobToken token) const;
-    bool on_own_thread() const noexcept { return thread_id == std::this_thread::get_id(); }
-    void require_other_thread(const char* what) const;
-    void detach() noexcept;
-    void require_own_process(const char* what) const {
-        backend_state->context()->device.require_own_process(what);
-    }
 
-    std::shared_ptr<core::BackendState> backend_state;
-    std::shared_ptr<const core::ProgramObject> program;
-    core::BatchSettings settings;
-    std::unique_ptr<core::BatchEngine> engine;     // touched by the thread alone after construction
-    std::map<std::uint64_t, std::uint64_t> id_of;  // engine sequence -> token; the thread's own
-    std::vector<std::uint64_t> finished;           // done but not yet published; the thread's own
-    bool starting = false;                         // inside engine->start(); the thread's own
+    // On the caller's thread.
+    [[noreturn]] void throw_failure(const char* function, std::uint64_t id, Entry& failure);
+    void admit(std::uint64_t id, Entry entry);
+    void check(const Job& job, std::uint64_t index, std::vector<core::JobSpan>& spans) const;
+    std::uint64_t known(JobToken token) const;
+    bool on_own_thread() const noexcept;
+    void require_other_thread(const char* what) const;
+    void require_own_process(const char* what) const;
+    bool foreign_process() const noexcept;
+    void detach() noexcept;
+    BatchReport whole_report() const;
+
     ProgressCallback progress;
     const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-    std::uint64_t notified = 0;  // jobs that were reported to `progress`; the thread's own
+    OnLost on_lost;
+
+    std::mutex notifying;        // guards what follows; held while `progress` runs
+    std::uint64_t notified = 0;  // jobs that were reported to `progress`
 
     mutable std::mutex mutex;  // guards everything below
     std::condition_variable inbox, over;
     std::map<std::uint64_t, Entry> entries;                    // queued and running
     const std::uint64_t first_id;                              // tokens of different pipelines never meet
-    std::uint64_t next_id = first_id, next_queued = first_id;  // first id not yet handed to the engine
+    std::uint64_t next_id = first_id, next_queued = first_id;  // first id not yet handed to an engine
+    std::set<std::uint64_t> returned;                          // queued again, because a device was lost
     std::map<std::uint64_t, Entry> failures;  // failed or cancelled, kept for state(): nodes of `entries`
     core::SpanSet memory;
-    std::exception_ptr fatal;  // the device is gone
-    BatchReport report;
-    bool stop = false;       // the destructor runs
-    bool cancelled = false;  // BatchOptions::cancel was stopped
+    std::exception_ptr fatal;  // no device is left
+    bool stop = false;         // the destructor runs
+    bool cancelled = false;    // BatchOptions::cancel was stopped
 
-    std::thread thread;
-    std::thread::id thread_id;  // stays when the thread is detached
+    std::vector<std::unique_ptr<Lane>> lanes;  // never changed after construction
     struct CancelQueued {
         Impl* impl;
         void operator()() const noexcept { impl->cancel_queued(); }
     };
     std::optional<std::stop_callback<CancelQueued>> on_stop;
+};
+
+/// A device of the pipeline: an engine that takes jobs from the inbox, and the thread that drives it.
+class JobPipeline::Impl::Lane final : public core::JobListener {
+  public:
+    Lane(Impl& pipeline, Place place, const BatchOptions& options);
+    void start();
+    void join() { thread_.join(); }
+    void detach() { thread_.detach(); }
+    bool own_thread() const noexcept { return thread_id_ == std::this_thread::get_id(); }
+    const Place& place() const noexcept { return place_; }
+    core::Device& device() const { return place_.backend_state->context()->device; }
+    DeviceReport device_report() const;
+    void on_job_done(std::uint64_t sequence) override;
+
+    BatchReport report;     // guarded by the pipeline's mutex
+    std::string lost_note;  // the same; not empty: the device is lost
+
+  private:
+    void run();
+    bool step();
+    void feed();
+    void await_oldest();
+    void note_done();
+    void publish() noexcept;
+    void fail(const std::exception_ptr& error) noexcept;
+    void fail_one(const std::exception_ptr& error);
+
+    Impl& pipeline_;
+    const Place place_;
+    core::BatchSettings settings_;
+    std::unique_ptr<core::BatchEngine> engine_;     // touched by the thread alone after construction
+    Ids id_of_;                                     // the thread's own
+    std::vector<std::uint64_t> finished_;           // done but not yet published; the thread's own
+    std::uint64_t noted_ = 0;                       // jobs done that were counted; the thread's own
+    bool starting_ = false;                         // inside engine_->start(); the thread's own
+    bool left_ = false;                             // the device is lost; the thread's own
+    std::thread thread_;
+    std::thread::id thread_id_;  // stays when the thread is detached
 };
 
 }  // namespace weft

@@ -38,8 +38,12 @@ void JobPipeline::Impl::throw_failure(const char* function, std::uint64_t id, En
                 std::string(function) + ": job " + std::to_string(id - first_id) + " was cancelled");
 }
 
-JobPipeline::JobPipeline(Backend& backend, const Program& program, const BatchOptions& options)
-    : impl_(std::make_unique<Impl>(backend, program, options)) {}
+JobPipeline::JobPipeline(Backend& backend, const Program& program, const BatchOptions& options) {
+    Impl::Place place{detail::Access::backend_state(backend), nullptr};
+    place.backend_state->context()->device.require_usable("JobPipeline");
+    place.program = core::program_for(*place.backend_state, program, "JobPipeline");
+    impl_ = std::make_unique<Impl>(std::vector{std::move(place)}, options, [](std::size_t) {});
+}
 JobPipeline::JobPipeline(JobPipeline&&) noexcept = default;
 JobPipeline& JobPipeline::operator=(JobPipeline&& other) noexcept {
     if (this == &other) return *this;
@@ -53,7 +57,7 @@ JobPipeline::~JobPipeline() {
     // In a forked child there is no thread: waiting for it, or for locks that it held, would never end. And
     // the thread itself, in a callback that ends the process or destroys the pipeline, cannot wait for its
     // own end.
-    const bool forked = impl_->backend_state->context()->device.foreign_process();
+    const bool forked = impl_->foreign_process();
     if (!forked && impl_->on_own_thread()) impl_->detach();
     if (forked || impl_->on_own_thread()) (void)impl_.release();
 }
@@ -66,13 +70,25 @@ void JobPipeline::Impl::require_other_thread(const char* what) const {
                         "for itself (call it from another thread)");
 }
 
-/// The thread ends when its callback returns, if it does; what it uses is never freed.
+/// The threads end when the callback returns, if it does; what they use is never freed.
 void JobPipeline::Impl::detach() noexcept {
     {
         const std::lock_guard lock(mutex);
         stop = true;
     }
-    thread.detach();
+    for (const auto& lane : lanes) lane->detach();
+}
+
+bool JobPipeline::Impl::on_own_thread() const noexcept {
+    return std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return lane->own_thread(); });
+}
+
+void JobPipeline::Impl::require_own_process(const char* what) const {
+    lanes.front()->device().require_own_process(what);
+}
+
+bool JobPipeline::Impl::foreign_process() const noexcept {
+    return lanes.front()->device().foreign_process();
 }
 
 JobPipeline::Impl& JobPipeline::impl() const {
@@ -93,20 +109,27 @@ void JobPipeline::Impl::admit(std::uint64_t id, Entry entry) {
     ++next_id;
 }
 
+/// The checks of run_batch, for every device: the job runs on any of them.
+void JobPipeline::Impl::check(const Job& job, std::uint64_t index, std::vector<core::JobSpan>& spans) const {
+    check_as("JobPipeline::submit", [&] {
+        for (const auto& lane : lanes)
+            core::check_job(core::needs_of(*lane->place().program), lane->device().snapshot().limits, job,
+                            index);
+        core::append_spans(job, index, spans);
+        core::check_overlaps(spans);
+    });
+}
+
 JobToken JobPipeline::submit(const Job& job) {
-    core::Device& device = impl().backend_state->context()->device;
-    device.require_usable("JobPipeline::submit");
+    impl().require_own_process("JobPipeline::submit");
+    if (impl().lanes.size() == 1) impl().lanes.front()->device().require_usable("JobPipeline::submit");
     const std::lock_guard lock(impl().mutex);
     if (impl().fatal) std::rethrow_exception(impl().fatal);
     if (impl().cancelled)
         throw Error(Errc::cancelled, "JobPipeline::submit: cancelled by BatchOptions::cancel");
     const std::uint64_t id = impl().next_id, index = id - impl().first_id;
     Impl::Entry entry{job};
-    check_as("JobPipeline::submit", [&] {
-        core::check_job(core::needs_of(*impl().program), device.snapshot().limits, job, index);
-        core::append_spans(job, index, entry.spans);
-        core::check_overlaps(entry.spans);
-    });
+    impl().check(job, index, entry.spans);
     for (const core::JobSpan& span : entry.spans)
         if (const core::JobSpan* other = impl().memory.conflict(span))
             throw Error(Errc::invalid_argument, "JobPipeline::submit: memory of job " +
@@ -165,10 +188,19 @@ void JobPipeline::wait_all() {
         if (!failure.reported) impl().throw_failure("JobPipeline::wait_all", id, failure);
 }
 
+/// Called with the lock.
+BatchReport JobPipeline::Impl::whole_report() const {
+    BatchReport whole = lanes.front()->report;
+    if (lanes.size() == 1) return whole;
+    for (std::size_t i = 1; i < lanes.size(); ++i) core::add_report(whole, lanes[i]->report);
+    for (const auto& lane : lanes) whole.devices.push_back(lane->device_report());
+    return whole;
+}
+
 BatchReport JobPipeline::report() const {
     impl().require_own_process("JobPipeline::report");
     const std::lock_guard lock(impl().mutex);
-    return impl().report;
+    return impl().whole_report();
 }
 
 }  // namespace weft

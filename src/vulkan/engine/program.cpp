@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include <weft/program.hpp>
 #include <weft/stream.hpp>
@@ -27,11 +28,24 @@ ProgramNeeds needs_of(const ProgramObject& program) {
             rule.workgroups_per_element, &reflection.first_parameter};
 }
 
-void require_same_backend(const BackendState& backend_state, const ProgramObject& program, const char* what) {
-    if (program.context != backend_state.context())
-        throw Error(Errc::invalid_argument,
-                    std::string(what) + ": program \"" + program.name +
-                        "\" belongs to another backend (need one made with this backend)");
+const std::shared_ptr<const ProgramObject>& program_for(const BackendState& backend_state,
+                                                        const Program& program, const char* what) {
+    const std::shared_ptr<const ProgramObject>& first = detail::Access::object(program);
+    if (first->context == backend_state.context()) return first;
+    if (const auto& others = detail::Access::list(program))
+        for (const std::shared_ptr<const ProgramObject>& object : *others)
+            if (object->context == backend_state.context()) return object;
+    throw Error(Errc::invalid_argument,
+                std::string(what) + ": program \"" + first->name +
+                    "\" belongs to another backend (need one made with this backend)");
+}
+
+Program combined(const std::vector<Program>& programs) {
+    auto others = std::make_shared<std::vector<std::shared_ptr<const ProgramObject>>>();
+    for (std::size_t i = 1; i < programs.size(); ++i) others->push_back(detail::Access::object(programs[i]));
+    return detail::Access::make<Program>(
+        detail::Access::object(programs.at(0)),
+        std::shared_ptr<const std::vector<std::shared_ptr<const ProgramObject>>>(std::move(others)));
 }
 
 }  // namespace weft::core

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
+
+#include <weft/program.hpp>
 
 #include "plan/work/batch_check.hpp"
 #include "plan/work/dispatch_plan.hpp"
@@ -29,7 +32,10 @@ struct ProgramObject {
 };
 
 ProgramNeeds needs_of(const ProgramObject& program);
-/// Errors: invalid_argument - the program was made for another backend.
-void require_same_backend(const BackendState& backend_state, const ProgramObject& program, const char* what);
+/// The object of `program` for that backend. Errors: invalid_argument - the program was made for another one.
+const std::shared_ptr<const ProgramObject>& program_for(const BackendState& backend_state,
+                                                        const Program& program, const char* what);
+/// One Program of several that were made from the same SPIR-V, one a device.
+Program combined(const std::vector<Program>& programs);
 
 }  // namespace weft::core

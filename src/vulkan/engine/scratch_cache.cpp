@@ -67,6 +67,10 @@ std::uint64_t memory_limit(const Backend& backend) {
     return detail::Access::backend_state(backend)->context()->memory.limit();
 }
 
+const CpuSet& node_cpus(const Backend& backend) {
+    return detail::Access::backend_state(backend)->node_cpus();
+}
+
 void check_batch_options(Backend& backend, const BatchOptions& options) {
     const Device& device = detail::Access::backend_state(backend)->context()->device;
     settle_options(device.plan(), device.snapshot(), options, 0);

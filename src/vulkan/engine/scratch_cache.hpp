@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the op families use of the engine in addition to the public API: objects that one call leaves for the
-// next call of its kind, the limit of memory, and the check of BatchOptions.
+// next call of its kind, the limit of memory, the CPUs near the device, and the check of BatchOptions.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,8 @@
 
 #include <weft/batch.hpp>
 #include <weft/buffer.hpp>
+
+#include "host/cpu_set.hpp"
 
 namespace weft::core {
 
@@ -48,6 +50,8 @@ BufferView<const std::uint32_t> kept_words(const Stream& stream, const ScratchCa
                                            std::span<const std::uint32_t> words, std::string_view name);
 /// Config::memory_limit; 0: none.
 std::uint64_t memory_limit(const Backend& backend);
+/// Where threads that touch host memory for this backend belong, for a NodeBinding. Empty: anywhere.
+const CpuSet& node_cpus(const Backend& backend);
 /// run_batch's check of its options, for calls that take them and do not call it. Errors: as run_batch.
 void check_batch_options(Backend& backend, const BatchOptions& options);
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vulkan/memory/block_source.hpp"
 
+#include <optional>
+
+#include "host/cpu_set.hpp"
+
 namespace weft::core {
 
 VkDeviceMemory allocate_memory(Device& device, const VkMemoryAllocateInfo& info, std::string_view name) {
@@ -30,9 +34,13 @@ void BlockSource::map(MemoryBlock& block) const {
 }
 
 MemoryBlock DriverSource::take(std::uint64_t bytes) {
+    // The kernel gives a thread pages of the node it runs on. A device whose own memory is meant needs none.
+    const MemoryTypeSnapshot& type = device_.snapshot().memory_types[type_];
+    std::optional<NodeBinding> near_device;
+    if (type.host_visible && !type.device_local) near_device.emplace(device_.node_cpus());
     const VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, nullptr, bytes, type_};
     MemoryBlock block{allocate_memory(device_, info, "weft block"), bytes};
-    if (device_.snapshot().memory_types[type_].host_visible) map(block);
+    if (type.host_visible) map(block);
     return block;
 }
 

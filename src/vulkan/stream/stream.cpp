@@ -101,10 +101,10 @@ void Stream::dispatch(const Program& program, std::initializer_list<Argument> ar
 
 void Stream::dispatch(const Program& program, std::span<const Argument> arguments, std::uint64_t elements,
                       const Parameters& parameters) {
-    const core::ProgramObject& object = *detail::Access::object(program);
-    const core::Pipeline& pipeline = *object.pipeline;
     core::StreamState& stream = state();
-    core::require_same_backend(*stream.backend_state(), object, "Stream::dispatch");
+    const core::ProgramObject& object =
+        *core::program_for(*stream.backend_state(), program, "Stream::dispatch");
+    const core::Pipeline& pipeline = *object.pipeline;
     if (stream.role() != core::QueueRole::compute)
         refuse("dispatch: the stream's queue copies only (got program \"" + object.name +
                "\", need a stream of the compute queue)");

@@ -18,6 +18,14 @@ TEST_CASE("encode needs: rows are read ahead in chunks of 128 MiB, the larger of
     CHECK(all.chunks == 1);
 }
 
+TEST_CASE("encode needs: devices that share a call have 512 MiB of it each") {
+    const std::uint64_t row = std::uint64_t{1} << 20;
+    CHECK(plan_reading(100000, 128, row, 0).rows_per_chunk == 128);
+    CHECK(plan_reading(100000, 128, row, 1).rows_per_chunk == 128);
+    CHECK(plan_reading(100000, 128, row, 2).rows_per_chunk == 1024);
+    CHECK(plan_reading(100000, 128, row, 8).rows_per_chunk == 4096);
+}
+
 TEST_CASE("encode needs: if rows are larger than a chunk, one is read ahead, not two") {
     const std::uint64_t row = std::uint64_t{8} << 30;
     const ReadPlan plan = plan_reading(3, row, row);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cuda_calls.hpp"
 
+#include <string>
+#include <vector>
+
 #if defined(WEFT_TOOL_CUDA)
 #include <cuda_runtime_api.h>
 
@@ -8,11 +11,15 @@
 #include <weft/cuda/host.hpp>
 
 #include "cli/cuda_settings.hpp"
-#define ON_EITHER(call, ...) \
-    return backend_ ? weft::call(*backend_ __VA_OPT__(, ) __VA_ARGS__) : weft::cuda::call(__VA_ARGS__)
+#define ON_CUDA_OR(vulkan, call, ...) devices_ ? vulkan : weft::cuda::call(__VA_ARGS__)
 #else
-#define ON_EITHER(call, ...) return weft::call(*backend_ __VA_OPT__(, ) __VA_ARGS__)
+#define ON_CUDA_OR(vulkan, call, ...) vulkan
 #endif
+// A single device needs none of the sharing.
+#define ON_ANY(call, ...)                                                                  \
+    return ON_CUDA_OR((size() == 1 ? weft::call((*devices_)[0] __VA_OPT__(, ) __VA_ARGS__) \
+                                   : weft::call(*devices_ __VA_OPT__(, ) __VA_ARGS__)),    \
+                      call, __VA_ARGS__)
 
 namespace weft::tool {
 
@@ -70,53 +77,77 @@ DeviceInfo open_cuda(const Config&) {
 
 #endif
 
+namespace {
+
+/// "2 x llvmpipe", or "A, B": equal neighbours are counted.
+std::string counted(const std::vector<std::string>& names) {
+    std::string text;
+    for (std::size_t i = 0, next = 0; i < names.size(); i = next) {
+        while (next < names.size() && names[next] == names[i]) ++next;
+        text += (i == 0 ? "" : ", ") + (next - i > 1 ? std::to_string(next - i) + " x " : "") + names[i];
+    }
+    return text;
+}
+
+}  // namespace
+
 Target::Target(const DeviceOptions& options, const Config& config) {
-    if (options.backend == "cuda")
-        cuda_ = open_cuda(config);
-    else
-        backend_.emplace(open_backend(config));
+    if (options.backend == "cuda") {
+        device_ = open_cuda(config);
+        return;
+    }
+    devices_.emplace(open_devices(config, options.several));
+    device_ = backend()->device();
+    std::vector<std::string> names, drivers;
+    for (std::size_t i = 0; i < size(); ++i) {
+        names.push_back((*devices_)[i].name());
+        const std::string& driver = (*devices_)[i].device().driver;
+        if (drivers.empty() || drivers.back() != driver) drivers.push_back(driver);
+    }
+    device_.name = counted(names);
+    device_.driver = counted(drivers);
 }
 
 OpReport Target::field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs,
                              const FieldHostOptions& options) {
-    ON_EITHER(field_batch, field, op, jobs, options);
+    ON_ANY(field_batch, field, op, jobs, options);
 }
 
 OpReport Target::encode(EncodeMethod method, const ConstHostArray& values, const weft::HostArray& states,
                         const StateShape& shape, const EncodeHostOptions& options) {
-    ON_EITHER(encode, method, values, states, shape, options);
+    ON_ANY(encode, method, values, states, shape, options);
 }
 
 OpReport Target::lattice_encode(const LatticeCode& code, std::span<const float> x,
                                 std::span<std::uint8_t> codes, std::span<std::uint8_t> status,
                                 const LatticeHostOptions& options) {
-    ON_EITHER(lattice_encode, code, x, codes, status, options);
+    ON_ANY(lattice_encode, code, x, codes, status, options);
 }
 OpReport Target::lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
                                   std::span<std::uint8_t> status, const LatticeHostOptions& options) {
-    ON_EITHER(lattice_quantize, code, x, y, status, options);
+    ON_ANY(lattice_quantize, code, x, y, status, options);
 }
 OpReport Target::lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
                                 std::span<const std::uint8_t> status, std::span<float> x,
                                 const LatticeDecodeHostOptions& options) {
-    ON_EITHER(lattice_decode, code, codes, status, x, options);
+    ON_ANY(lattice_decode, code, codes, status, x, options);
 }
 LatticeSearch Target::lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
                                           const LatticeSearchOptions& options) {
-    ON_EITHER(lattice_search_beta, code, sample, options);
+    ON_ANY(lattice_search_beta, code, sample, options);
 }
 
 OpReport Target::kernel_matrix(const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                                const ConstHostArray* y, const weft::HostArray& k,
                                const KernelMatrixShape& shape, const KernelMatrixHostOptions& options) {
-    if (y != nullptr) ON_EITHER(kernel_matrix, circuit, x, *y, k, shape, options);
-    ON_EITHER(kernel_matrix, circuit, x, k, shape, options);
+    if (y != nullptr) ON_ANY(kernel_matrix, circuit, x, *y, k, shape, options);
+    ON_ANY(kernel_matrix, circuit, x, k, shape, options);
 }
 OpReport Target::kernel_matrix(const ConstHostArray& states, const ConstHostArray* others,
                                const weft::HostArray& k, const KernelMatrixShape& shape,
                                const KernelMatrixHostOptions& options) {
-    if (others != nullptr) ON_EITHER(kernel_matrix, states, *others, k, shape, options);
-    ON_EITHER(kernel_matrix, states, k, shape, options);
+    if (others != nullptr) ON_ANY(kernel_matrix, states, *others, k, shape, options);
+    ON_ANY(kernel_matrix, states, k, shape, options);
 }
 
 }  // namespace weft::tool

@@ -16,16 +16,29 @@ namespace weft::tool {
 /// Whether this build has weft::cuda.
 bool has_cuda() noexcept;
 
-/// What a command runs on: a Backend, or with --backend cuda a CUDA device, which becomes the current one.
+/// What a command runs on: one device or several, or with --backend cuda a CUDA device, which becomes the
+/// current one.
 class Target {
   public:
     /// Errors: Failure with Exit::device - there is no device, or --device matches none; Failure with
     /// Exit::usage - a setting that CUDA cannot obey; weft::Error otherwise.
     Target(const DeviceOptions& options, const Config& config);
 
-    const DeviceInfo& device() const { return backend_ ? backend_->device() : cuda_; }
-    /// Null with --backend cuda.
-    Backend* backend() { return backend_ ? &*backend_ : nullptr; }
+    /// Of several devices: their names and drivers in one line, and the rest of the first.
+    const DeviceInfo& device() const { return device_; }
+    /// 0 with --backend cuda.
+    std::size_t size() const { return devices_ ? devices_->size() : 0; }
+    /// The first; null with --backend cuda.
+    Backend* backend() { return devices_ ? &(*devices_)[0] : nullptr; }
+    /// Returns estimate(backend) of the first device where `fits` of it is true, because the others take no
+    /// part; if there is none, that of the first device. Not with --backend cuda.
+    template <class Estimate, class Fits>
+    auto first_that_fits(const Estimate& estimate, const Fits& fits) const {
+        auto first = estimate((*devices_)[0]);
+        for (std::size_t i = 1; i < devices_->size() && !fits(first); ++i)
+            if (auto other = estimate((*devices_)[i]); fits(other)) return other;
+        return first;
+    }
 
     OpReport field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs,
                          const FieldHostOptions& options);
@@ -49,8 +62,8 @@ class Target {
                            const KernelMatrixHostOptions& options);
 
   private:
-    std::optional<Backend> backend_;
-    DeviceInfo cuda_;
+    std::optional<Devices> devices_;
+    DeviceInfo device_;
 };
 
 }  // namespace weft::tool

@@ -17,6 +17,30 @@ bool setting_matches_nothing(const Config& config) {
     return std::none_of(devices.begin(), devices.end(), [](const DeviceInfo& d) { return d.chosen; });
 }
 
+const char* text_of(Several several, bool cuda) {
+    switch (several) {
+        case Several::shared:
+            return cuda && has_cuda() ? "they share the work; with --backend cuda the first does all of it"
+                                      : "they share the work";
+        case Several::refused:
+            return "refused, one at a time";
+        case Several::best:
+            break;
+    }
+    return "the best of them";
+}
+
+template <class Open>
+auto open(const Open& call, const Config& config) {
+    try {
+        return call();
+    } catch (const Error& error) {
+        if (error.code() == Errc::invalid_argument && setting_matches_nothing(config))
+            throw Failure(Exit::device, error.what());
+        throw;
+    }
+}
+
 std::string check_backend(const std::string& name, bool cuda) {
     if (name == "vulkan" || (name == "cuda" && cuda && has_cuda())) return {};
     const std::string got = " (got " + name + ", need vulkan" + (cuda && has_cuda() ? " or cuda)" : ")");
@@ -26,10 +50,13 @@ std::string check_backend(const std::string& name, bool cuda) {
 
 }  // namespace
 
-void DeviceOptions::add_to(CLI::App& command, bool cuda) {
+void DeviceOptions::add_to(CLI::App& command, bool cuda, Several of_several) {
+    several = of_several;
     command
         .add_option("--device", device,
-                    "Index, start of the UUID, part of the name, or cpu; instead of WEFT_DEVICE")
+                    std::string("Index, start of the UUID, part of the name, or cpu; several with commas "
+                                "between, or all: ") +
+                        text_of(several, cuda) + "; instead of WEFT_DEVICE")
         ->type_name("DEVICE");
     command
         .add_option("--backend", backend,
@@ -66,13 +93,17 @@ Exit exit_of(const Error& error) noexcept {
 }
 
 Backend open_backend(const Config& config) {
-    try {
-        return Backend(config);
-    } catch (const Error& error) {
-        if (error.code() == Errc::invalid_argument && setting_matches_nothing(config))
-            throw Failure(Exit::device, error.what());
-        throw;
-    }
+    return open([&] { return Backend(config); }, config);
+}
+
+Devices open_devices(const Config& config, Several several) {
+    if (several == Several::best) return open([&] { return Devices(std::vector<Config>{config}); }, config);
+    Devices devices = open([&] { return Devices(config); }, config);
+    if (several == Several::refused && devices.size() != 1)
+        throw Failure(Exit::usage, "--device: works on one device (got \"" + config.device + "\", which is " +
+                                       std::to_string(devices.size()) +
+                                       " devices, need the index or the UUID of one, see weft info)");
+    return devices;
 }
 
 }  // namespace weft::tool

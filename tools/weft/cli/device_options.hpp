@@ -11,12 +11,16 @@
 
 namespace weft::tool {
 
+/// What a command does with a setting that names several devices.
+enum class Several { best, shared, refused };
+
 struct DeviceOptions {
     std::string device;  ///< empty: as WEFT_DEVICE says
     std::string backend = "vulkan";
+    Several several = Several::best;
 
     /// `cuda`: whether the command can also run on CUDA.
-    void add_to(CLI::App& command, bool cuda = false);
+    void add_to(CLI::App& command, bool cuda = false, Several of_several = Several::best);
     /// The environment, with --device in place of WEFT_DEVICE. Errors: weft::Error - a variable with a value
     /// that is not legal.
     Config config() const;
@@ -31,5 +35,8 @@ Exit exit_of(const Error& error) noexcept;
 /// A Backend. Errors: Failure with Exit::device - no device can be used, or the device setting matches
 /// nothing.
 Backend open_backend(const Config& config);
+/// All devices that the setting names if they share the work, else one. Errors: as open_backend; Failure with
+/// Exit::usage - they are refused.
+Devices open_devices(const Config& config, Several several);
 
 }  // namespace weft::tool

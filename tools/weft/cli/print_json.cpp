@@ -3,6 +3,8 @@
 
 #include <cstdio>
 
+#include "cli/device_rows.hpp"
+
 namespace weft::tool {
 
 std::string json_text(const Json& json) {
@@ -20,6 +22,7 @@ void add_run(Json& json, const OpReport& report, const DeviceInfo& device) {
     json["bytes_out"] = report.bytes_out;
     json["device"] = device.name;
     json["driver"] = device.driver;
+    if (!report.devices.empty()) json["devices"] = json_of(report.devices);
 }
 
 }  // namespace weft::tool

@@ -19,6 +19,7 @@
 #include "arrays/row_reader.hpp"
 #include "cli/cuda_calls.hpp"
 #include "cli/device_options.hpp"
+#include "cli/device_rows.hpp"
 #include "cli/figures.hpp"
 #include "cli/file_paths.hpp"
 #include "cli/number_options.hpp"
@@ -117,23 +118,26 @@ EncodeData data_to_come(const EncodeArguments& arguments, EncodeMethod method) {
     return data;
 }
 
-EncodeNeeds needs_of(const EncodeArguments& arguments, const Backend* backend, const EncodeData& data) {
+EncodeNeeds needs_of(const EncodeArguments& arguments, Target& target, const EncodeData& data) {
     EncodeNeeds needs;
     needs.output_bytes = data.shape.amplitudes() * arguments.states().bytes();
-    needs.reading =
-        plan_reading(data.shape.samples, data.row_bytes(), needs.output_bytes / data.shape.samples);
+    needs.reading = plan_reading(data.shape.samples, data.row_bytes(),
+                                 needs.output_bytes / data.shape.samples, target.size());
     needs.host_bytes = memory_of_machine();
     if (!arguments.out.empty()) needs.disk_bytes = room_for(arguments.out);
-    if (backend == nullptr) return needs;
-    const auto estimate = [&](std::uint64_t samples) {
-        return estimate_encode(*backend, encode_method(arguments.method), {samples, arguments.qubits},
+    if (target.backend() == nullptr) return needs;
+    const auto estimate_on = [&](const Backend& backend, std::uint64_t samples) {
+        return estimate_encode(backend, encode_method(arguments.method), {samples, arguments.qubits},
                                {data.type, arguments.states()}, data.features);
     };
-    needs.device = estimate(needs.reading.rows_per_chunk);  // every part that is read is encoded by one call
+    // Every part that is read is encoded by one call. A plan is that of the first device.
+    needs.device = target.first_that_fits(
+        [&](const Backend& backend) { return estimate_on(backend, needs.reading.rows_per_chunk); },
+        [&](const EncodeEstimate& e) { return e.streamed_fits || arguments.explain; });
     const std::uint64_t most = std::uint64_t{1} << 58 >> arguments.qubits;
     if (!arguments.explain) return needs;
-    needs.most_on_device =
-        largest_that_fits(most, [&](std::uint64_t n) { return estimate(n).resident_fits; });
+    needs.most_on_device = largest_that_fits(
+        most, [&](std::uint64_t n) { return estimate_on(*target.backend(), n).resident_fits; });
     needs.most_on_host =
         std::min(most, needs.host_bytes / (data.row_bytes() + needs.output_bytes / data.shape.samples));
     return needs;
@@ -149,7 +153,8 @@ std::string rate_text(double rows, double all, std::chrono::steady_clock::time_p
 
 // A row that cannot be encoded makes the run fail, but only after all such rows have been found.
 double encode_rows(Target& target_device, EncodeMethod method, ArraySource& source, NpyOutput& out,
-                   const StateShape& shape, ElementType states, const ReadPlan& reading) {
+                   const StateShape& shape, ElementType states, const ReadPlan& reading,
+                   DeviceRows& of_devices) {
     const auto begin = std::chrono::steady_clock::now();
     const std::uint64_t row_bytes = shape.state_size() * states.bytes();
     const auto all = static_cast<double>(source.rows());
@@ -166,7 +171,8 @@ double encode_rows(Target& target_device, EncodeMethod method, ArraySource& sour
         EncodeHostOptions options;
         options.batch.progress = [&](const Progress& p) { show(static_cast<double>(chunk.first + p.done)); };
         try {
-            target_device.encode(method, in, to, {chunk.rows, shape.qubits}, options);
+            add_rows(of_devices,
+                     target_device.encode(method, in, to, {chunk.rows, shape.qubits}, options).devices);
         } catch (const EncodeError& error) {
             bad.add(chunk.first, error.failures());
         }
@@ -228,25 +234,21 @@ void explain(const EncodeArguments& arguments, const DeviceInfo& device, const E
 }
 
 void print_report(const EncodeArguments& arguments, const DeviceInfo& device, const EncodeData& data,
-                  std::uint64_t bytes_out, double seconds) {
+                  std::uint64_t bytes_out, double seconds, const DeviceRows& rows) {
     const double rate = static_cast<double>(data.shape.samples) / seconds;
     if (!arguments.json) {
         std::printf("encode %s: %" PRIu64 " samples of %u qubits in %.6f s, %s, %s\n",
                     arguments.method.c_str(), data.shape.samples, data.shape.qubits, seconds,
                     si(rate, "samples/s").c_str(), device.name.c_str());
+        print_rows(rows);
         return;
     }
-    print_json({{"method", arguments.method},
-                {"samples", data.shape.samples},
-                {"qubits", data.shape.qubits},
-                {"features", data.features},
-                {"dtype", arguments.dtype},
-                {"seconds", seconds},
-                {"samples_per_s", rate},
-                {"bytes_in", data.bytes()},
-                {"bytes_out", bytes_out},
-                {"device", device.name},
-                {"driver", device.driver}});
+    Json json{{"method", arguments.method}, {"samples", data.shape.samples}, {"qubits", data.shape.qubits},
+              {"features", data.features},  {"dtype", arguments.dtype},      {"seconds", seconds},
+              {"samples_per_s", rate},      {"bytes_in", data.bytes()},      {"bytes_out", bytes_out},
+              {"device", device.name},      {"driver", device.driver}};
+    if (!rows.empty()) json["devices"] = json_of(rows);
+    print_json(json);
 }
 
 void run(const EncodeArguments& arguments) {
@@ -271,17 +273,18 @@ void run(const EncodeArguments& arguments) {
                   source ? source->files("input") : std::vector<NamedFile>{});
     if (arguments.explain) require_writable(arguments.out);
     Target target(arguments.device, config);
-    const EncodeNeeds needs = needs_of(arguments, target.backend(), data);
-    if (arguments.explain) return explain(arguments, target.device(), data, needs);
+    const EncodeNeeds needs = needs_of(arguments, target, data);
+    if (arguments.explain) return explain(arguments, target.backend()->device(), data, needs);
     EncodeNeeds memory = needs;
     memory.disk_bytes.reset();  // NpyOutput reports a full disk
     if (const std::vector<std::string> reasons = shortages(memory); !reasons.empty())
         throw Failure(Exit::usage, source->path() + ": too large: " + reasons.front());
     NpyOutput out(arguments.out, arguments.states(), {data.shape.samples, data.shape.state_size()});
+    DeviceRows rows;
     const double seconds =
-        encode_rows(target, method, *source, out, data.shape, arguments.states(), needs.reading);
+        encode_rows(target, method, *source, out, data.shape, arguments.states(), needs.reading, rows);
     out.commit();
-    print_report(arguments, target.device(), data, needs.output_bytes, seconds);
+    print_report(arguments, target.device(), data, needs.output_bytes, seconds, rows);
 }
 
 void add_inputs(CLI::App& encode, EncodeArguments& arguments) {
@@ -335,7 +338,7 @@ void add_encode(CLI::App& command) {
         "Print the memory and the disk space that a run on vulkan takes, and how many samples fit; "
         "make nothing");
     encode.add_flag("--json", arguments->json, "Print the report as JSON");
-    arguments->device.add_to(encode, true);
+    arguments->device.add_to(encode, true, Several::shared);
     encode.footer("Example: weft encode amplitude x.npy -o states.npy --qubits 16");
     encode.callback([arguments] { run(*arguments); });
 }

@@ -11,13 +11,14 @@ constexpr std::uint64_t kNamed = 20;  // rows
 }  // namespace
 
 // A chunk is large enough for fast copies by the device and small enough to read ahead. There are two chunks,
-// or one if a single row is larger than that.
-ReadPlan plan_reading(std::uint64_t samples, std::uint64_t row_bytes_in, std::uint64_t row_bytes_out) {
-    constexpr std::uint64_t kChunkBytes = std::uint64_t{128} << 20;
-    const std::uint64_t ahead = row_bytes_in > kChunkBytes ? 1 : 2;
+// or one if a single row is larger than that. Several devices need more for each, to take several shares.
+ReadPlan plan_reading(std::uint64_t samples, std::uint64_t row_bytes_in, std::uint64_t row_bytes_out,
+                      std::uint64_t devices) {
+    const std::uint64_t chunk_bytes = (devices > 1 ? 4 * devices : 1) * (std::uint64_t{128} << 20);
+    const std::uint64_t ahead = row_bytes_in > chunk_bytes ? 1 : 2;
     ReadPlan plan;
     plan.rows_per_chunk =
-        std::clamp<std::uint64_t>(kChunkBytes / std::max(row_bytes_in, row_bytes_out), 1, samples);
+        std::clamp<std::uint64_t>(chunk_bytes / std::max(row_bytes_in, row_bytes_out), 1, samples);
     plan.chunks = std::min(ahead + 1, (samples + plan.rows_per_chunk - 1) / plan.rows_per_chunk);
     plan.bytes = plan.chunks * plan.rows_per_chunk * row_bytes_in;
     return plan;

@@ -17,7 +17,9 @@ struct ReadPlan {
     std::uint64_t rows_per_chunk = 1, chunks = 1;
     std::uint64_t bytes = 0;  ///< of host memory
 };
-ReadPlan plan_reading(std::uint64_t samples, std::uint64_t row_bytes_in, std::uint64_t row_bytes_out);
+/// `devices`: that share each call; 0: CUDA.
+ReadPlan plan_reading(std::uint64_t samples, std::uint64_t row_bytes_in, std::uint64_t row_bytes_out,
+                      std::uint64_t devices = 1);
 
 /// The space that a run needs and the space that is available.
 struct EncodeNeeds {

@@ -20,6 +20,7 @@
 #include "arrays/npy.hpp"
 #include "cli/cuda_calls.hpp"
 #include "cli/device_options.hpp"
+#include "cli/device_rows.hpp"
 #include "cli/figures.hpp"
 #include "cli/file_paths.hpp"
 #include "cli/print_json.hpp"
@@ -181,6 +182,7 @@ void print_report(const FieldArguments& arguments, const DeviceInfo& device, con
         std::printf("%s %s: %" PRIu64 " elements in %.6f s, %s, path %s, %s\n", arguments.field.c_str(),
                     to_string(arguments.op), report.items, report.wall_s,
                     si(report.gb_per_s() * 1e9, "B/s").c_str(), path, device.name.c_str());
+        print_rows(report.devices);
         return;
     }
     Json json{{"op", to_string(arguments.op)}, {"field", arguments.field},
@@ -327,7 +329,7 @@ void add_operation(CLI::App& field, const Operation& operation) {
     command.add_flag("--montgomery", arguments->montgomery, "Values, scalar too, are in Montgomery form");
     if (op == FieldOp::axpy) add_scalar(command, *arguments);
     command.add_flag("--json", arguments->json, "Print the report as JSON");
-    arguments->device.add_to(command, true);
+    arguments->device.add_to(command, true, Several::shared);
     command.footer(std::string("Example: weft field ") + to_string(op) + " " + operation.example);
     command.callback([arguments] {
         if (arguments->info().limb_bytes == 4)

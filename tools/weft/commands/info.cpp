@@ -138,6 +138,8 @@ Json json_of(const DeviceInfo& d) {
             {"type", to_string(d.type)},
             {"driver", d.driver},
             {"uuid", d.uuid},
+            {"pci_address", d.pci_address.empty() ? Json() : Json(d.pci_address)},
+            {"numa_node", d.numa_node < 0 ? Json() : Json(d.numa_node)},
             {"vendor_id", d.vendor_id},
             {"device_id", d.device_id},
             {"api", std::to_string(d.api_major) + "." + std::to_string(d.api_minor)},
@@ -282,6 +284,9 @@ void print_device(const DeviceInfo& d) {
     row("type", to_string(d.type));
     row("driver", d.driver + ", Vulkan " + std::to_string(d.api_major) + "." + std::to_string(d.api_minor));
     row("uuid", d.uuid);
+    if (!d.pci_address.empty())
+        row("pci",
+            d.pci_address + (d.numa_node < 0 ? "" : ", next to NUMA node " + std::to_string(d.numa_node)));
     row("memory", size_text(d.device_memory_bytes) + " on the device, " +
                       size_text(d.host_visible_device_bytes) + " of it in reach of the host");
     const char* label = "queues";

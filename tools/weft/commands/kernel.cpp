@@ -12,6 +12,7 @@
 #include "arrays/npy.hpp"
 #include "cli/cuda_calls.hpp"
 #include "cli/device_options.hpp"
+#include "cli/device_rows.hpp"
 #include "cli/figures.hpp"
 #include "cli/file_paths.hpp"
 #include "cli/map_name.hpp"
@@ -124,19 +125,23 @@ void print_report(const KernelArguments& arguments, const DeviceInfo& device, co
         std::printf("kernel: %" PRIu64 " x %" PRIu64 ", %u qubits, by %s, in %.6f s, %s, %s\n",
                     call.shape().samples, call.shape().columns(), call.shape().qubits, report.method.c_str(),
                     report.wall_s, si(report.items_per_s(), "pairs/s").c_str(), device.name.c_str());
+        print_rows(report.devices);
         if (const std::string text = post.text(); !text.empty()) std::printf("%s\n", text.c_str());
         return;
     }
     Json json = plan_json(call, plan);
-    if (arguments.device.backend == "cuda")
+    // The plan is that of one device on Vulkan.
+    if (arguments.device.backend == "cuda" || !report.devices.empty())
         json = {{"samples", call.shape().samples},
                 {"columns", call.shape().columns()},
                 {"qubits", call.shape().qubits},
                 {"pairs", report.items},
                 {"method", report.method}};
     json["pairs_per_s"] = report.items_per_s();
-    json["states_s"] = report.states_s;
-    json["product_s"] = report.product_s;
+    if (report.devices.empty()) {  // several devices have no common time
+        json["states_s"] = report.states_s;
+        json["product_s"] = report.product_s;
+    }
     post.add_to(json);
     add_run(json, report, device);
     print_json(json);
@@ -154,9 +159,12 @@ void run(const KernelArguments& arguments) {
     require_apart({{"output", arguments.out}, {"WEFT_TRACE", config.trace}}, inputs);
     Target target(arguments.device, config);
     KernelMatrixEstimate plan;  // for Vulkan only
-    if (target.backend() != nullptr) plan = call.estimate(*target.backend());
+    if (target.backend() != nullptr)
+        plan = target.first_that_fits([&](const Backend& backend) { return call.estimate(backend); },
+                                      [](const KernelMatrixEstimate& e) { return e.streamed_fits; });
     if (arguments.explain)
-        return explain(arguments, target.device(), call, plan, room_of(arguments, call, *target.backend()));
+        return explain(arguments, target.backend()->device(), call, call.estimate(*target.backend()),
+                       room_of(arguments, call, *target.backend()));
     if (target.backend() != nullptr && !plan.streamed_fits)
         throw Failure(Exit::usage, "K " + plan.reasons.back());
     const KernelMatrixShape& shape = call.shape();
@@ -238,7 +246,7 @@ void add_kernel(CLI::App& command) {
     kernel.add_flag("--explain", arguments->explain,
                     "Print how K would be made, what it takes, and how many samples fit; make nothing");
     kernel.add_flag("--json", arguments->json, "Print the report as JSON");
-    arguments->device.add_to(kernel, true);
+    arguments->device.add_to(kernel, true, Several::shared);
     kernel.footer("Example: weft kernel x.npy -o k.npy --map ryrz --weights w.npy --reupload");
     kernel.callback([arguments] { run(*arguments); });
 }

@@ -64,7 +64,7 @@ void require_consistent(const KernelArguments& arguments) {
 
 }  // namespace
 
-KernelCall::KernelCall(const KernelArguments& arguments) : states_(arguments.states) {
+KernelCall::KernelCall(const KernelArguments& arguments) : states_(arguments.states), json_(arguments.json) {
     require_consistent(arguments);
     circuit_ = {
         map_named(arguments.map.empty() ? "ryrz" : arguments.map), {}, arguments.reupload, arguments.scale};
@@ -74,8 +74,6 @@ KernelCall::KernelCall(const KernelArguments& arguments) : states_(arguments.sta
     type_ = arguments.dtype == "float64" ? kFloat64 : kFloat32;
     options_.state_tile = arguments.tile;
     if (arguments.no_autotune) options_.autotune = Choice::off;
-    // CUDA reports no device times.
-    if (arguments.json && arguments.device.backend != "cuda") options_.batch.stage_times = Choice::on;
     options_.bulk_states = bulk_choice(arguments.bulk_states);
     options_.vram_fraction = arguments.vram_fraction;
     options_.normalize = arguments.normalize;
@@ -163,6 +161,8 @@ KernelMatrixEstimate KernelCall::estimate(const Backend& backend, std::uint64_t 
 }
 
 OpReport KernelCall::run(Target& target, const HostArray& k) {
+    // Neither CUDA nor several devices report device times.
+    if (json_ && target.size() == 1) options_.batch.stage_times = Choice::on;
     const ConstHostArray x = x_->array();
     std::optional<ConstHostArray> y;
     if (y_) y = y_->array();

@@ -60,7 +60,7 @@ class KernelCall {
     KernelMatrixCircuit circuit_;
     KernelMatrixHostOptions options_;
     ElementType type_ = kFloat32;
-    bool states_ = false;
+    bool states_ = false, json_ = false;
 };
 
 }  // namespace weft::tool

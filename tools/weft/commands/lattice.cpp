@@ -17,6 +17,7 @@
 #include "arrays/npy.hpp"
 #include "cli/cuda_calls.hpp"
 #include "cli/device_options.hpp"
+#include "cli/device_rows.hpp"
 #include "cli/figures.hpp"
 #include "cli/file_paths.hpp"
 #include "cli/number_options.hpp"
@@ -48,6 +49,7 @@ void print_report(const LatticeArguments& a, const char* operation, const Device
                     " retried, %" PRIu64 " unresolved, %s\n",
                     operation, to_string(a.code.lattice), a.code.q, a.code.levels, r.items, r.wall_s,
                     si(r.gb_per_s() * 1e9, "B/s").c_str(), r.retried, r.unresolved, device.name.c_str());
+        print_rows(r.devices);
         return;
     }
     Json json{{"op", operation},
@@ -191,7 +193,7 @@ void add_code_options(CLI::App& command, LatticeArguments& a) {
     CLI::Option* dither = command.add_flag("--dither", a.dither, "Subtractive dither, undone by decode");
     add_number(command, "--seed", a.seed, "Of the dither", {})->needs(dither);
     command.add_flag("--json", a.json, "Print the report as JSON");
-    a.device.add_to(command, true);
+    a.device.add_to(command, true, Several::shared);
 }
 
 CLI::Option* add_file(CLI::App& command, const char* name, std::string& path, const char* text) {

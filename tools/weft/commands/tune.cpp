@@ -334,6 +334,7 @@ void run(const TuneArguments& arguments) {
     if (!keep.cache && !arguments.dry_run)
         throw Failure(Exit::usage,
                       "tune: WEFT_CACHE=0 leaves nowhere to keep it (need a cache, or --dry-run)");
+    static_cast<void>(open_devices(keep, Several::refused));
     if (arguments.reset) {
         Backend backend = open_backend(keep);
         tune::store_engine(backend, {});
@@ -368,7 +369,7 @@ void add_tune(CLI::App& command) {
     CLI::Option* dry = tune.add_flag("--dry-run", arguments->dry_run, "Measure and print, store nothing");
     tune.add_flag("--reset", arguments->reset, "Forget what is stored for the device")->excludes(dry);
     tune.add_flag("--json", arguments->json, "Print JSON");
-    arguments->device.add_to(tune);
+    arguments->device.add_to(tune, false, Several::refused);
     tune.footer("Example: weft tune --device 0");
     add_tune_kernel(tune);
     tune.callback([arguments, &tune] {

@@ -107,8 +107,9 @@ ProgressCallback shown_by(ProgressBar& bar, const std::size_t& done, std::size_t
 }
 
 void run(TuneKernelArguments arguments) {
-    if (arguments.reset) return reset(arguments);
     const Config config = arguments.device.config();
+    static_cast<void>(open_devices(config, Several::refused));
+    if (arguments.reset) return reset(arguments);
     if (!config.cache && !arguments.dry_run)
         throw Failure(Exit::usage,
                       "tune kernel: WEFT_CACHE=0 leaves nowhere to keep it (need a cache, or --dry-run)");
@@ -176,7 +177,7 @@ void add_tune_kernel(CLI::App& tune) {
     CLI::Option* dry = kernel.add_flag("--dry-run", arguments->dry_run, "Measure and print, keep nothing");
     kernel.add_flag("--reset", arguments->reset, "Forget what is kept for the device")->excludes(dry);
     kernel.add_flag("--json", arguments->json, "Print JSON");
-    arguments->device.add_to(kernel);
+    arguments->device.add_to(kernel, false, Several::refused);
     kernel.footer("Example: weft tune kernel --samples 4096 --qubits 12,16");
     kernel.callback([arguments] { run(*arguments); });
 }

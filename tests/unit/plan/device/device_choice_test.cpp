@@ -17,6 +17,7 @@ using namespace weft::test;
 
 using Devices = std::vector<DeviceSnapshot>;
 using Texts = std::vector<std::string>;
+using Indices = std::vector<std::uint32_t>;
 
 std::uint32_t choose(const Devices& devices, const std::string& wanted = "") {
     Config config;
@@ -151,7 +152,7 @@ TEST_CASE("a device is selected by index, cpu, UUID or name") {
     CHECK(choose(devices, "b1b1") == 3);
     // A wrong index does not count as a part of a name, and blanks do not either.
     devices[3].name = "card 7 of 15, 256 bits";
-    for (const char* wanted : {"7", "15", "25", "4", " ", "  "})
+    for (const char* wanted : {"7", "15", "25", "4"})
         CHECK(failure(devices, wanted, Errc::invalid_argument).find("no device matches") !=
               std::string::npos);
     CHECK(choose(devices, "256") == 3);
@@ -178,14 +179,17 @@ TEST_CASE("of several matches the best usable one is taken") {
 TEST_CASE("without a match the error lists the devices") {
     const Devices devices = {h100(), vulkan_1_1()};
     const std::string there =
-        "\" (need an index, the first 4 or more digits of a UUID, a part of a name or cpu; there is 0: "
-        "NVIDIA "
-        "H100 80GB HBM3; 1: Old card - Vulkan 1.1 is too old (need 1.2))";
-    for (const char* wanted : {"cpu", "2", "-1", "99999999999", "radeon", "dead-beef", " 0"}) {
+        " (need an index, the first 4 or more digits of a UUID, a part of a name, cpu, all, or a list of "
+        "these with commas between; there is 0: NVIDIA H100 80GB HBM3; 1: Old card - Vulkan 1.1 is too old "
+        "(need 1.2))";
+    for (const char* wanted : {"cpu", "2", "-1", "99999999999", "radeon", "dead-beef"}) {
         CAPTURE(wanted);
         CHECK(failure(devices, wanted, Errc::invalid_argument) ==
-              std::string("Backend: no device matches \"") + wanted + there);
+              std::string("Backend: no device matches \"") + wanted + "\"" + there);
     }
+    // Of a list, the text says which name it is.
+    CHECK(failure(devices, "0, radeon", Errc::invalid_argument) ==
+          "Backend: no device matches \"radeon\" of the setting \"0, radeon\"" + there);
 }
 
 TEST_CASE("a refused match is an error that gives the reasons, not another device") {
@@ -196,6 +200,9 @@ TEST_CASE("a refused match is an error that gives the reasons, not another devic
               std::string("Backend: no usable device that \"") + wanted +
                   "\" matches (got 1: Old card - Vulkan 1.1 is too old (need 1.2))");
     }
+    CHECK(failure(devices, "0,1", Errc::no_device) ==
+          "Backend: no usable device that \"1\" of the setting \"0,1\" matches (got 1: Old card - Vulkan 1.1 "
+          "is too old (need 1.2))");
     DeviceSnapshot refused_cpu = lavapipe();
     refused_cpu.timeline_semaphores = false;
     CHECK(failure({h100(), refused_cpu}, "cpu", Errc::no_device).find("no timeline semaphores") !=
@@ -211,6 +218,77 @@ TEST_CASE("nothing usable: each device with its reasons; nothing at all: what to
         CHECK(text.find("Backend: the Vulkan loader shows no device") == 0);
         CHECK(text.find("NVIDIA_DRIVER_CAPABILITIES=all") != std::string::npos);
     }
+}
+
+Indices choose_list(const Devices& devices, const std::string& wanted) {
+    Config config;
+    config.device = wanted;
+    return choose_devices(devices, config);
+}
+
+TEST_CASE("all: every usable device, the best first; software only without anything else") {
+    const DeviceSnapshot discrete = h100(), integrated = intel_integrated(), cpu = lavapipe(),
+                         other = typed(DeviceType::other, 4);
+    CHECK(choose_list({integrated, cpu, discrete, vulkan_1_1()}, "all") == Indices{2, 0});
+    CHECK(choose_list({cpu, other}, "ALL") == Indices{1});
+    CHECK(choose_list({cpu}, "all") == Indices{0});
+    CHECK(choose_list({vulkan_1_1(), cpu, cpu}, "all") == Indices{1, 2});
+    CHECK(choose_list({amd_full_bar(), discrete}, "all") == Indices{1, 0});
+    // Two equal GPUs are two devices, even with one UUID; one GPU through two drivers is one.
+    CHECK(choose_list({discrete, discrete}, "all") == Indices{0, 1});
+    CHECK(choose_list({discrete, h100_by_second_driver(), cpu}, "all") == Indices{0});
+    CHECK(choose_list({h100_by_second_driver(), discrete}, "all") == Indices{0});
+    DeviceSnapshot old_driver = discrete;
+    old_driver.api_minor = 1;
+    CHECK(choose_list({old_driver, h100_by_second_driver()}, "all") == Indices{1});
+    // With "cpu" the software device works along.
+    CHECK(choose_list({cpu, discrete}, "all,cpu") == Indices{1, 0});
+    CHECK(failure({vulkan_1_1()}, "all", Errc::no_device).find("that \"all\" matches (got 0: Old card") !=
+          std::string::npos);
+    CHECK(failure({}, "all", Errc::no_device).find("the Vulkan loader shows no device") != std::string::npos);
+}
+
+TEST_CASE("a list: each name adds the usable devices that it matches") {
+    DeviceSnapshot second = h100();
+    identify(second, 0xa2, 0x01);
+    const Devices devices = {lavapipe(), h100(), intel_integrated(), second, vulkan_1_1()};
+    CHECK(choose_list(devices, "") == Indices{1});
+    CHECK(choose_list(devices, "3") == Indices{3});
+    CHECK(choose_list(devices, "3,1") == Indices{3, 1});
+    CHECK(choose_list(devices, "nvidia") == Indices{1, 3});
+    CHECK(choose_list(devices, "uhd graphics, nvidia") == Indices{2, 1, 3});
+    CHECK(choose_list(devices, "a2a2, cpu") == Indices{3, 0});
+    CHECK(choose_list(devices, "cpu,cpu") == Indices{0, 0});
+    CHECK(choose_list(devices, "nvidia,1") == Indices{1, 3, 1});
+    CHECK(choose_list(devices, "LLVMPIPE (LLVM 15.0.6, 256 bits),1") == Indices{0, 1});
+    // A refused device is left out if its name matches others too.
+    DeviceSnapshot old = h100();
+    old.api_minor = 1;
+    identify(old, 0xa3, 0x01);
+    CHECK(choose_list({old, second, h100()}, "h100") == Indices{1, 2});
+}
+
+TEST_CASE("a list: one GPU through two drivers counts once under one name") {
+    const Devices devices = {h100(), h100_by_second_driver()};
+    CHECK(choose_list(devices, "h100") == Indices{0});
+    CHECK(choose_list(devices, "translated") == Indices{1});
+    CHECK(choose_list(devices, "0,1") == Indices{0, 1});
+}
+
+TEST_CASE("one device takes the best of a list") {
+    DeviceSnapshot large = h100();
+    identify(large, 0xa2, 0x01);
+    large.heaps[0].bytes *= 2;
+    const Devices devices = {lavapipe(), h100(), intel_integrated(), h100(), large};
+    CHECK(choose(devices, "all") == 4);
+    CHECK(choose(devices, "cpu,2") == 2);
+    CHECK(choose(devices, "cpu,cpu") == 0);
+    CHECK(choose(devices, "1,4") == 4);
+    // Of equal ones it takes the first named.
+    CHECK(choose(devices, "3,1") == 3);
+    CHECK(failure(devices, "0,,1", Errc::invalid_argument) ==
+          "Backend: the device setting has an empty name (got \"0,,1\", need one name, or names with one "
+          "comma between two)");
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The devices that a setting selects, for any API.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <weft/error.hpp>
 
 #include "plan/device/device_match.hpp"
 
@@ -58,6 +60,9 @@ TEST_CASE("device match: index, UUID, cpu, part of a name") {
         {" ", {}},
         {" \t", {}},
         {"nvidia ", {0, 1, 2}},
+        {"all", {0, 1, 2, 3}},
+        {"ALL", {0, 1, 2, 3}},
+        {"0,1", {}},
     };
     for (const auto& row : rows) {
         CAPTURE(std::string(row.wanted));
@@ -73,6 +78,59 @@ TEST_CASE("device match: cpu is a kind, not a part of a name; digits of a UUID c
     CHECK(match_devices(devices, "a cpu") == Indices{0});
     CHECK(match_devices(devices, "beef") == Indices{2});
     CHECK(match_devices(devices, "beef card") == Indices{1});
+}
+
+/// "name=0,1;other=2" of a setting, or the text of its error
+std::string named(const std::vector<DeviceName>& devices, const std::string& setting) {
+    try {
+        std::string text;
+        for (const weft::core::NamedDevices& n : weft::core::match_setting("call", devices, setting)) {
+            text += (text.empty() ? "" : ";") + n.name + "=";
+            for (std::size_t i = 0; i < n.indices.size(); ++i)
+                text += (i == 0 ? "" : ",") + std::to_string(n.indices[i]);
+        }
+        return text;
+    } catch (const weft::Error& error) {
+        CHECK(error.code() == weft::Errc::invalid_argument);
+        return error.what();
+    }
+}
+
+TEST_CASE("device match: a setting is one name, or names with commas between") {
+    const std::vector<DeviceName> devices{{"card A", uuid_of("aaaa")},
+                                          {"card B, revision 7", uuid_of("bbbb")},
+                                          {"pipe (version 15, 256 bits)", uuid_of("cccc"), true}};
+    const std::pair<const char*, const char*> rows[] = {
+        {"", "=0,1,2"},
+        {"1", "1=1"},
+        {"card ", "card =0,1"},  // one name keeps its blanks
+        {"all", "all=0,1,2"},
+        {"0,2", "0=0;2=2"},
+        {"2,0,2", "2=2;0=0;2=2"},
+        {" 2 ,\t0 ", "2=2;0=0"},
+        {" 2", " 2=2"},
+        {" 0", "0=0"},
+        {"cpu,CPU", "cpu=2;CPU=2"},
+        {"card,cpu", "card=0,1;cpu=2"},
+        {"all,aaaa", "all=0,1,2;aaaa=0"},
+        {"bbbb-b,radeon", "bbbb-b=;radeon="},
+        // Commas within names, of which the longest counts.
+        {"card b, revision 7", "card b, revision 7=1"},
+        {"card B, revision,0", "card B, revision=1;0=0"},
+        {"0, pipe (version 15, 256 bits) ,1", "0=0;pipe (version 15, 256 bits)=2;1=1"},
+        {"(version 15, 128 bits", "(version 15=2;128 bits="},
+    };
+    for (const auto& [setting, found] : rows) {
+        CAPTURE(setting);
+        CHECK(named(devices, setting) == found);
+    }
+    for (const char* setting : {"0,,1", ",0", "0,", "0, ,1", ",,", " ", "\t"}) {
+        CAPTURE(setting);
+        CHECK(named(devices, setting) == std::string("call: the device setting has an empty name (got \"") +
+                                             setting +
+                                             "\", need one name, or names with one comma between two)");
+    }
+    CHECK(named({}, "0,cpu") == "0=;cpu=");
 }
 
 }  // namespace

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Completes weft/devices.hpp, and DevicesState.
+#include <weft/devices.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <future>
+#include <optional>
+#include <utility>
+
+#include <weft/error.hpp>
+
+#include "plan/device/device_plan.hpp"
+#include "vulkan/devices/devices_state.hpp"
+#include "vulkan/devices/shared_call.hpp"
+#include "vulkan/engine/backend_state.hpp"
+
+namespace weft {
+namespace core {
+
+DevicesState::DevicesState(std::vector<Backend> backends)
+    : backends_(std::move(backends)), lost_(std::make_shared<LostDevices>(backends_.size())) {}
+
+std::vector<std::size_t> DevicesState::usable(const char* function) const {
+    std::vector<std::size_t> usable;
+    for (std::size_t i = 0; i < backends_.size(); ++i)
+        if (!lost(i)) usable.push_back(i);
+    if (usable.empty())
+        throw Error(Errc::device_lost, std::string(function) + ": every device is lost (got " +
+                                           std::to_string(backends_.size()) +
+                                           " lost devices, need one that works; make a new Devices)");
+    return usable;
+}
+
+double DevicesState::rate(const std::string& kind, std::size_t device) const {
+    const std::lock_guard lock(mutex_);
+    const auto it = rates_.find(kind);
+    return it == rates_.end() ? 0 : it->second[device];
+}
+
+void DevicesState::note_rate(const std::string& kind, std::size_t device, double rate) {
+    constexpr double kUnusedGrows = 1.2, kOldPart = 0.7;
+    const std::lock_guard lock(mutex_);
+    std::vector<double>& rates = rates_[kind];
+    rates.resize(backends_.size());
+    double& known = rates[device];
+    // One slow call, which may have compiled or waited for others, does not change much.
+    known = rate <= 0 ? known * kUnusedGrows : std::max(rate, kOldPart * known + (1 - kOldPart) * rate);
+}
+
+namespace {
+
+struct DeviceConfigs {
+    std::vector<Config> configs;
+    HostFacts host;
+};
+
+/// Each device that `config.device` names.
+DeviceConfigs configs_of(const Config& config) {
+    const std::vector<DeviceSnapshot> devices = read_devices(config);
+    const std::vector<std::uint32_t> chosen = choose_devices(devices, config);
+    DeviceConfigs made{std::vector<Config>(chosen.size(), config), share_host(host_facts(), devices, chosen)};
+    for (std::size_t i = 0; i < chosen.size(); ++i) made.configs[i].device = std::to_string(chosen[i]);
+    return made;
+}
+
+DeviceConfigs configs_of(const std::vector<Config>& configs) {
+    if (configs.empty())
+        throw Error(Errc::invalid_argument, "Devices: no devices (got an empty list, need one or more)");
+    const std::vector<DeviceSnapshot> devices = read_devices(configs[0]);
+    std::vector<std::uint32_t> chosen;
+    for (const Config& config : configs) chosen.push_back(choose_device(devices, config));
+    return {configs, share_host(host_facts(), devices, chosen)};
+}
+
+/// Opens all devices simultaneously, because a driver takes a tenth of a second or more for each.
+std::vector<Backend> open_all(const DeviceConfigs& given) {
+    const auto open = [&](std::size_t i) {
+        return detail::Access::make<Backend>(open_device(given.configs[i], given.host));
+    };
+    std::vector<std::future<Backend>> opening;
+    for (std::size_t i = 1; i < given.configs.size(); ++i)
+        opening.push_back(std::async(std::launch::async, open, i));
+    std::vector<Backend> backends;
+    backends.push_back(open(0));
+    for (std::future<Backend>& backend : opening) backends.push_back(backend.get());
+    return backends;
+}
+
+}  // namespace
+
+Backend& first_backend(Devices& devices) {
+    return devices[detail::Access::state(devices).usable("Devices").front()];
+}
+
+}  // namespace core
+
+Devices::Devices(const Config& config)
+    : state_(std::make_shared<core::DevicesState>(core::open_all(core::configs_of(config)))) {}
+Devices::Devices(const std::string& list, Config config)
+    : Devices([&] {
+          config.device = list;
+          return config;
+      }()) {}
+Devices::Devices(const std::vector<Config>& configs)
+    : state_(std::make_shared<core::DevicesState>(core::open_all(core::configs_of(configs)))) {}
+Devices::Devices(Devices&&) noexcept = default;
+Devices& Devices::operator=(Devices&&) noexcept = default;
+Devices::~Devices() = default;
+
+core::DevicesState& Devices::state() const {
+    if (!state_) throw Error(Errc::invalid_argument, "Devices: used after it was moved from");
+    return *state_;
+}
+
+std::size_t Devices::size() const {
+    return state().backends().size();
+}
+
+Backend& Devices::operator[](std::size_t index) const {
+    if (index >= size())
+        throw Error(Errc::invalid_argument, "Devices: no such device (got " + std::to_string(index) +
+                                                ", need less than " + std::to_string(size()) + ")");
+    return state().backends()[index];
+}
+
+bool Devices::lost(std::size_t index) const {
+    static_cast<void>((*this)[index]);
+    return state().lost(index);
+}
+
+void Devices::wait_idle() {
+    for (const std::size_t i : state().usable("Devices::wait_idle")) state().backends()[i].wait_idle();
+}
+
+bool Devices::save_pipeline_cache() {
+    bool saved = true;
+    for (const std::size_t i : state().usable("Devices::save_pipeline_cache"))
+        saved = state().backends()[i].save_pipeline_cache() && saved;
+    return saved;
+}
+
+void Devices::trim() {
+    for (const std::size_t i : state().usable("Devices::trim")) state().backends()[i].trim();
+}
+
+}  // namespace weft

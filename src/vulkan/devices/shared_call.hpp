@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a call on the devices of a Devices: a thread for each device takes shares from a ShareQueue until
+// nothing is left. Includes nothing of Vulkan, so that the op families can use it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stop_token>
+#include <string>
+
+#include <weft/batch.hpp>
+#include <weft/devices.hpp>
+#include <weft/program.hpp>
+
+#include "plan/work/share_queue.hpp"
+
+namespace weft::core {
+
+class SharedRun;
+
+/// Where settings that are the same for all devices, and their number of threads, are read.
+inline Backend& first_backend(Backend& backend) {
+    return backend;
+}
+/// The first that is not lost. Errors: device_lost.
+Backend& first_backend(Devices& devices);
+
+/// How the work on a share reports progress and learns that it should end.
+class ShareWatch {
+  public:
+    ShareWatch(SharedRun& run, std::stop_token stop) : run_(run), stop_(std::move(stop)) {}
+    /// `units` more, in the unit of SharedCall::progress_total, are done.
+    void add(std::uint64_t units);
+    /// Options of the caller for the call that does the share, which reports its progress here, in the same
+    /// unit.
+    BatchOptions options(const BatchOptions& of_caller);
+    const std::stop_token& stop() const noexcept { return stop_; }
+    /// Units that this share has reported.
+    std::uint64_t added() const noexcept { return added_; }
+
+  private:
+    SharedRun& run_;
+    std::stop_token stop_;
+    std::uint64_t added_ = 0;
+};
+
+/// Does a share on a backend and returns what it did. Called on the device's own thread, for one share after
+/// the other.
+using ShareWorker = std::function<OpReport(Backend& backend, const Share& share, ShareWatch& watch)>;
+
+struct SharedCall {
+    const char* function = "";
+    /// Calls whose items take a similar time have the same text. Rates are kept for the next one.
+    std::string rates;
+    std::uint64_t items = 0;
+    std::uint64_t step = 1;         ///< shares begin at multiples
+    std::uint64_t item_bytes = 1;   ///< that an item moves between host and device
+    std::uint64_t chunk_items = 0;  ///< of a chunk, if the caller or Config sets it; 0: by bytes
+    std::uint64_t least_items = 0;  ///< of a share, where bytes do not matter; 0: some chunks
+    bool repeatable = true;         ///< false: in place, so that a share that failed half way is spoilt
+    std::uint64_t progress_total = 0;
+    const BatchOptions& options;
+    /// Makes what does the shares of a device, before its first share and on its thread.
+    std::function<ShareWorker(std::size_t device)> worker;
+};
+
+/// One Program for all devices that are not lost. Errors: what `make` throws; device_lost.
+Program program_for_all(Devices& devices, const std::function<Program(Backend& backend)>& make);
+
+/// run_batch whose progress counts units() of each job that is done instead of jobs.
+using UnitsOf = std::function<std::uint64_t(std::size_t job)>;
+BatchReport run_counted(Backend& backend, const Program& program, std::span<const Job> jobs,
+                        const BatchOptions& options, const UnitsOf& units);
+BatchReport run_counted(Devices& devices, const Program& program, std::span<const Job> jobs,
+                        const BatchOptions& options, const UnitsOf& units);
+
+/// Returns the sum of what the devices did. Errors: device_lost - no device is left, or a share in place was
+/// spoilt; cancelled; what progress or a share throws.
+OpReport run_shares(Devices& devices, const SharedCall& call);
+
+/// Whether an output that is one of the inputs forbids to repeat work.
+inline bool overlaps(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes) {
+    const auto first = reinterpret_cast<std::uintptr_t>(a), second = reinterpret_cast<std::uintptr_t>(b);
+    return a_bytes != 0 && b_bytes != 0 && first < second + b_bytes && second < first + a_bytes;
+}
+
+}  // namespace weft::core
