@@ -80,7 +80,8 @@ DevicePlans plan_each(Devices& devices, const Call& call, const KernelMatrixOpti
         try {
             made.plans[i] = plan_on(devices[i], call, options);
         } catch (const Error& e) {
-            if (e.code() != Errc::unsupported && e.code() != Errc::out_of_memory) throw;
+            const Errc code = e.code();  // the device leaves the call when its worker is made
+            if (code != Errc::unsupported && code != Errc::out_of_memory && code != Errc::device_lost) throw;
             made.refused[i] = std::current_exception();
         }
     }
