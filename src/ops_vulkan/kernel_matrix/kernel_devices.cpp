@@ -164,8 +164,8 @@ class RowShares {
         const std::uint64_t last = std::min(plan_.shape.samples, (share.first + share.count) * kRowsPerItem);
         rows_.make({first, last}, batch);
         OpReport report;
-        report.items = (last - first) * plan_.shape.columns();
-        report.bytes_out = report.items * plan_.value_bytes();
+        report.items = kernels::pairs_to(plan_, last) - kernels::pairs_to(plan_, first);
+        report.bytes_out = (last - first) * plan_.shape.columns() * plan_.value_bytes();
         return report;
     }
 
