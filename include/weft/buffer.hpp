@@ -58,6 +58,11 @@ std::shared_ptr<core::BufferObject> make_device_buffer(Backend&, std::size_t cou
                                                        std::string_view name);
 std::shared_ptr<core::BufferObject> make_device_buffer(const Stream&, std::size_t count,
                                                        std::size_t element_bytes, std::string_view name);
+using BufferObjects = std::vector<std::shared_ptr<core::BufferObject>>;
+/// The first device that is not lost.
+Backend& first_of(Devices& devices);
+/// Imports page-locked memory of the first device into the others that can.
+BufferObjects import_into_others(Devices& devices, const core::BufferObject& memory);
 std::shared_ptr<core::BufferObject> make_host_buffer(Backend&, std::size_t count, std::size_t element_bytes,
                                                      std::string_view name);
 MemoryReport memory_report(const Stream&);
@@ -136,6 +141,12 @@ class HostBuffer {
     /// Errors: out_of_memory; invalid_argument - more bytes than the device allows in one buffer.
     HostBuffer(Backend& backend, std::size_t count, std::string_view name = {})
         : object_(detail::make_host_buffer(backend, count, sizeof(T), name)), count_(count) {}
+    /// Memory of the first device that all devices reach. A device that cannot import it copies; a log line
+    /// says so.
+    HostBuffer(Devices& devices, std::size_t count, std::string_view name = {})
+        : object_(detail::make_host_buffer(detail::first_of(devices), count, sizeof(T), name)),
+          imports_(detail::import_into_others(devices, *object_)),
+          count_(count) {}
     HostBuffer(HostBuffer&&) noexcept = default;
     HostBuffer& operator=(HostBuffer&&) noexcept = default;
 
@@ -160,6 +171,7 @@ class HostBuffer {
 
   private:
     std::shared_ptr<core::BufferObject> object_;
+    detail::BufferObjects imports_;  // on other devices; freed before the memory
     std::size_t count_;
 };
 
@@ -171,11 +183,13 @@ class HostRegistration {
     /// Errors: unsupported - the device or these pages cannot be imported; invalid_argument - empty range;
     /// out_of_memory.
     HostRegistration(Backend& backend, std::span<std::byte> range);
+    /// For every device that is not lost. Errors: of any of them.
+    HostRegistration(Devices& devices, std::span<std::byte> range);
     HostRegistration(HostRegistration&&) noexcept = default;
     HostRegistration& operator=(HostRegistration&&) noexcept = default;
 
   private:
-    std::shared_ptr<core::BufferObject> object_;
+    detail::BufferObjects objects_;  // one a device
 };
 
 }  // namespace weft

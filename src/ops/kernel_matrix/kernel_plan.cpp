@@ -316,6 +316,12 @@ std::uint64_t pairs_of(const KernelMatrixShape& shape, const KernelBlock& block)
     return half ? block.rows * (block.rows + 1) / 2 : block.rows * block.columns;
 }
 
+std::uint64_t pairs_to(const KernelMatrixPlan& plan, std::uint64_t rows) noexcept {
+    if (rows == plan.shape.samples) return plan.shape.pairs();
+    return static_cast<std::uint64_t>(static_cast<double>(plan.shape.pairs()) * static_cast<double>(rows) /
+                                      static_cast<double>(plan.shape.samples));
+}
+
 void cut_for_devices(KernelMatrixPlan& plan, std::size_t devices) noexcept {
     constexpr std::uint64_t kStep = 256, kBlocksPerDevice = 12;  // along a side
     const std::uint64_t side = std::max(plan.shape.samples, plan.shape.columns());

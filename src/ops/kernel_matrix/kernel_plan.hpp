@@ -185,6 +185,8 @@ struct HostBlock {
 std::vector<HostBlock> host_blocks(const KernelMatrixPlan& plan);
 /// Pairs that a block brings: of a square K, on and below the diagonal.
 std::uint64_t pairs_of(const KernelMatrixShape& shape, const KernelBlock& block) noexcept;
+/// The pairs of the first `rows` rows, if each row had equally many.
+std::uint64_t pairs_to(const KernelMatrixPlan& plan, std::uint64_t rows) noexcept;
 /// Makes blocks so small that `devices` devices are busy to the end. Values of K stay the same.
 void cut_for_devices(KernelMatrixPlan& plan, std::size_t devices) noexcept;
 

@@ -80,7 +80,8 @@ DevicePlans plan_each(Devices& devices, const Call& call, const KernelMatrixOpti
         try {
             made.plans[i] = plan_on(devices[i], call, options);
         } catch (const Error& e) {
-            if (e.code() != Errc::unsupported && e.code() != Errc::out_of_memory) throw;
+            const Errc code = e.code();  // the device leaves the call when its worker is made
+            if (code != Errc::unsupported && code != Errc::out_of_memory && code != Errc::device_lost) throw;
             made.refused[i] = std::current_exception();
         }
     }
@@ -163,8 +164,8 @@ class RowShares {
         const std::uint64_t last = std::min(plan_.shape.samples, (share.first + share.count) * kRowsPerItem);
         rows_.make({first, last}, batch);
         OpReport report;
-        report.items = (last - first) * plan_.shape.columns();
-        report.bytes_out = report.items * plan_.value_bytes();
+        report.items = kernels::pairs_to(plan_, last) - kernels::pairs_to(plan_, first);
+        report.bytes_out = (last - first) * plan_.shape.columns() * plan_.value_bytes();
         return report;
     }
 

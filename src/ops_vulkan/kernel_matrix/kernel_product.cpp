@@ -87,13 +87,6 @@ const HostBuffer<std::uint32_t>& planes_in_host_memory(Backend& backend, HostScr
     return out;
 }
 
-// The pairs of the first `rows` rows, if each row had equally many.
-std::uint64_t pairs_to(const KernelMatrixPlan& plan, std::uint64_t rows) {
-    if (rows == plan.shape.samples) return plan.shape.pairs();
-    return static_cast<std::uint64_t>(static_cast<double>(plan.shape.pairs()) * static_cast<double>(rows) /
-                                      static_cast<double>(plan.shape.samples));
-}
-
 }  // namespace
 
 StreamedRows::StreamedRows(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan,

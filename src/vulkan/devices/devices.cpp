@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include <weft/buffer.hpp>
 #include <weft/error.hpp>
 
 #include "plan/device/device_plan.hpp"
@@ -122,6 +123,31 @@ Backend& Devices::operator[](std::size_t index) const {
         throw Error(Errc::invalid_argument, "Devices: no such device (got " + std::to_string(index) +
                                                 ", need less than " + std::to_string(size()) + ")");
     return state().backends()[index];
+}
+
+HostRegistration::HostRegistration(Devices& devices, std::span<std::byte> range) {
+    for (const std::size_t i : detail::Access::state(devices).usable("HostRegistration")) {
+        const HostRegistration of_one(devices[i], range);
+        objects_.push_back(of_one.objects_.front());
+    }
+}
+
+Backend& detail::first_of(Devices& devices) {
+    return core::first_backend(devices);
+}
+
+detail::BufferObjects detail::import_into_others(Devices& devices, const core::BufferObject& memory) {
+    BufferObjects imports;
+    for (const std::size_t i : Access::state(devices).usable("HostBuffer")) {
+        const std::shared_ptr<core::Context>& context = Access::backend_state(devices[i])->context();
+        if (context == memory.context() || memory.bytes() == 0) continue;
+        try {
+            imports.push_back(core::BufferObject::import(context, memory.mapped(), memory.bytes()));
+        } catch (const Error& e) {
+            if (e.code() != Errc::device_lost) core::log_refused_import(*context, e);
+        }
+    }
+    return imports;
 }
 
 bool Devices::lost(std::size_t index) const {

@@ -130,9 +130,15 @@ std::uint64_t chunk_blocks(const PlanReport& plan, const BatchOptions& options) 
 }  // namespace
 
 Program core::program_for_all(Devices& devices, const std::function<Program(Backend&)>& make) {
+    DevicesState& state = detail::Access::state(devices);
     std::vector<Program> programs;
-    for (const std::size_t i : detail::Access::state(devices).usable("Program"))
-        programs.push_back(make(devices[i]));
+    for (const std::size_t i : state.usable("Program")) try {
+            programs.push_back(make(devices[i]));
+        } catch (const Error& e) {
+            if (e.code() != Errc::device_lost) throw;
+            state.set_lost(i);
+        }
+    static_cast<void>(state.usable("Program"));
     return combined(programs);
 }
 

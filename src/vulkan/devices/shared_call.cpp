@@ -291,7 +291,7 @@ void SharedRun::fail_share(std::size_t row, const Share& share, std::uint64_t ad
     const bool leaves = code == Errc::device_lost || code == Errc::out_of_memory || code == Errc::unsupported;
     if (leaves) {
         rows_[row].report.lost = code == Errc::device_lost;
-        rows_[row].report.note = text;
+        rows_[row].report.note = code == Errc::device_lost ? "lost: " + text : text;
         const bool first_time = queue_.drop(row);
         const bool untouched = call_.repeatable || code == Errc::unsupported;
         last_drop_ = error;

@@ -157,7 +157,7 @@ void JobPipeline::Impl::give_back(Lane& lane, const Ids& ids, const std::excepti
     on_lost(lane.place().device);
     {
         const std::lock_guard lock(mutex);
-        lane.lost_note = failure_of(error).text;
+        lane.lost_note = "lost: " + failure_of(error).text;
         const auto works = [](const auto& other) { return other->lost_note.empty(); };
         const bool any_left = std::any_of(lanes.begin(), lanes.end(), works);
         for (const auto& [sequence, id] : ids) {

@@ -74,7 +74,9 @@ void* mapped(const core::BufferObject& object) noexcept {
 
 }  // namespace detail
 
-HostRegistration::HostRegistration(Backend& backend, std::span<std::byte> range) {
+namespace {
+
+std::shared_ptr<core::BufferObject> register_range(Backend& backend, std::span<std::byte> range) {
     if (range.data() == nullptr || range.empty())
         throw Error(Errc::invalid_argument, "HostRegistration: empty range (got " +
                                                 std::to_string(range.size()) + " bytes at " +
@@ -89,7 +91,12 @@ HostRegistration::HostRegistration(Backend& backend, std::span<std::byte> range)
                                                 std::to_string(begin) + ")");
     const auto& context = detail::Access::backend_state(backend)->context();
     context->device.require_usable("HostRegistration");
-    object_ = core::BufferObject::import(context, range.data(), range.size());
+    return core::BufferObject::import(context, range.data(), range.size());
 }
+
+}  // namespace
+
+HostRegistration::HostRegistration(Backend& backend, std::span<std::byte> range)
+    : objects_{register_range(backend, range)} {}
 
 }  // namespace weft

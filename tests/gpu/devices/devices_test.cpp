@@ -2,6 +2,7 @@
 // Several devices behind run_batch: which devices, how jobs are shared, progress, cancelling and refusals.
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -79,10 +80,28 @@ TEST_CASE("devices: every path and mode") {
     });
 }
 
-TEST_CASE("devices: page-locked memory of one device serves all") {
+TEST_CASE("devices: page-locked memory of all devices is copied on none; that of one serves all") {
     on_devices(1024, [](Devices& devices) {
         const Program program(devices, kAffine);
         constexpr std::uint64_t kElements = 100000;
+        weft::HostBuffer<std::uint32_t> both_in(devices, kElements), both_out(devices, kElements);
+        std::fill(both_in.begin(), both_in.end(), 5u);
+        const weft::Job shared{{both_in.span()}, {both_out.span()}, kElements, AffineParameters{2, 1}};
+        const BatchReport report = weft::run_batch(devices, program, {&shared, 1});
+        check_rows(report, devices, kElements);
+        CHECK(report.copy_in_s == 0);
+        CHECK(report.copy_out_s == 0);
+        for (std::uint64_t i = 0; i < kElements; i += 99) CHECK(both_out[i] == 2 * 5 + 1 + i);
+        if (devices[0].device().import_host_memory) {
+            std::vector<std::byte> own(kElements * 4);
+            const weft::HostRegistration registration(devices, own);
+            const weft::Job into{{both_in.span()},
+                                 {weft::OutputSpan(own.data(), own.size())},
+                                 kElements,
+                                 AffineParameters{2, 1}};
+            CHECK(weft::run_batch(devices, program, {&into, 1}).copy_out_s == 0);
+            CHECK(std::memcmp(own.data(), both_out.data(), own.size()) == 0);
+        }
         weft::HostBuffer<std::uint32_t> in(devices[0], kElements), out(devices[1], kElements);
         for (std::uint64_t i = 0; i < kElements; ++i) in[i] = static_cast<std::uint32_t>(i * 7);
         const weft::Job job{{in.span()}, {out.span()}, kElements, AffineParameters{3, 5}};
