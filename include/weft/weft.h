@@ -344,7 +344,8 @@ weft_status weft_run_batch(weft_backend* backend, const weft_program* program, c
                            uint64_t count, const weft_batch_options* options, weft_report* report);
 
 /** A batch that takes jobs one by one. The callback for progress runs on the pipeline's own thread; it may
- * submit, and must not wait or release. The last release cancels queued jobs and waits for running ones. */
+ * submit, and must not wait or release; other than 0 fails the jobs that are not done. The last release cancels
+ * queued jobs and waits for running ones. */
 weft_status weft_pipeline_create(weft_backend* backend, const weft_program* program,
                                  const weft_batch_options* options, weft_pipeline** pipeline);
 void weft_pipeline_retain(weft_pipeline* pipeline); void weft_pipeline_release(weft_pipeline* pipeline);
@@ -507,11 +508,7 @@ weft_status weft_encode_features(weft_encode_method method, uint32_t qubits, uin
 weft_status weft_encode(weft_backend* backend, weft_encode_method method, weft_type values_type,
                         weft_const_span values, weft_type states_type, weft_span states, uint64_t samples,
                         uint32_t qubits, const weft_encode_options* options, weft_report* report);
-typedef struct weft_encode_job {
-    weft_const_span values;
-    weft_span states;
-    uint64_t samples;
-} weft_encode_job;
+typedef struct weft_encode_job { weft_const_span values; weft_span states; uint64_t samples; } weft_encode_job;
 weft_status weft_encode_batch(weft_backend* backend, weft_encode_method method, weft_type values_type,
                               weft_type states_type, const weft_encode_job* jobs, uint64_t count,
                               uint32_t qubits, const weft_encode_options* options, weft_report* report);

@@ -55,8 +55,9 @@ weft_status weft_pipeline_create(weft_backend* backend, const weft_program* prog
                                  const weft_batch_options* options, weft_pipeline** pipeline) {
     constexpr const char* kName = "weft_pipeline_create";
     return create(kName, pipeline, [&] {
-        return weft::JobPipeline(given(kName, "backend", backend).object,
-                                 given(kName, "program", program).object, batch_options(kName, options));
+        weft::Backend& owner = given(kName, "backend", backend).object;
+        const weft::Program& object = given(kName, "program", program).object;
+        return weft::JobPipeline(owner, object, batch_options(kName, options));
     });
 }
 
