@@ -70,7 +70,7 @@ const char* weft_last_error(void);
 /** VkResult of that failure, or errno for WEFT_IO; 0 if there is none. */
 int32_t weft_last_native_code(void);
 
-typedef uint32_t weft_fault;
+typedef uint32_t weft_value_fault;
 enum {
     WEFT_FAULT_ZERO_NORM = 1, WEFT_FAULT_NOT_A_NUMBER = 2, WEFT_FAULT_INFINITE = 3, WEFT_FAULT_NEGATIVE = 4,
     WEFT_FAULT_FRACTIONAL = 5, WEFT_FAULT_OUT_OF_RANGE = 6, WEFT_FAULT_INEXACT = 7
@@ -80,7 +80,7 @@ typedef struct weft_failure {
     uint64_t sample;
     uint64_t position; /**< of the first value at fault in it */
     uint64_t job;
-    weft_fault fault;
+    weft_value_fault fault;
     uint32_t reserved;
 } weft_failure;
 /** The samples at fault of that failure, if it is about values. Writes at most `capacity`; returns how many
@@ -344,8 +344,8 @@ weft_status weft_run_batch(weft_backend* backend, const weft_program* program, c
                            uint64_t count, const weft_batch_options* options, weft_report* report);
 
 /** A batch that takes jobs one by one. The callback for progress runs on the pipeline's own thread; it may
- * submit, and must not wait or release; other than 0 fails the jobs that are not done. The last release cancels
- * queued jobs and waits for running ones. */
+ * submit, and must not wait or release; other than 0 fails the jobs that are not done. The last release
+ * cancels queued jobs and waits for running ones. */
 weft_status weft_pipeline_create(weft_backend* backend, const weft_program* program,
                                  const weft_batch_options* options, weft_pipeline** pipeline);
 void weft_pipeline_retain(weft_pipeline* pipeline); void weft_pipeline_release(weft_pipeline* pipeline);
@@ -508,7 +508,11 @@ weft_status weft_encode_features(weft_encode_method method, uint32_t qubits, uin
 weft_status weft_encode(weft_backend* backend, weft_encode_method method, weft_type values_type,
                         weft_const_span values, weft_type states_type, weft_span states, uint64_t samples,
                         uint32_t qubits, const weft_encode_options* options, weft_report* report);
-typedef struct weft_encode_job { weft_const_span values; weft_span states; uint64_t samples; } weft_encode_job;
+typedef struct weft_encode_job {
+    weft_const_span values;
+    weft_span states;
+    uint64_t samples;
+} weft_encode_job;
 weft_status weft_encode_batch(weft_backend* backend, weft_encode_method method, weft_type values_type,
                               weft_type states_type, const weft_encode_job* jobs, uint64_t count,
                               uint32_t qubits, const weft_encode_options* options, weft_report* report);

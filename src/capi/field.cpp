@@ -20,6 +20,7 @@ weft::FieldOp op_of(weft_field_op op) {
 }
 
 weft::ElementType limb_type(weft_field field) {
+    if (field > WEFT_MERSENNE31) return weft::kUint64;  // the call refuses it
     return weft::field_info(field_of(field)).limb_bytes == 4 ? weft::kUint32 : weft::kUint64;
 }
 

@@ -57,7 +57,7 @@ TEST_CASE("c: values that an op cannot take are listed") {
         angles[3] = std::numeric_limits<float>::quiet_NaN();
         angles[6] = std::numeric_limits<float>::infinity();
         CHECK_REFUSED("encode", weft_encode(backend, WEFT_ENCODE_ANGLE, WEFT_FLOAT32, in(angles),
-                                              WEFT_COMPLEX64, out(states), 8, 1, nullptr, nullptr));
+                                            WEFT_COMPLEX64, out(states), 8, 1, nullptr, nullptr));
         weft_failure failures[3] = {};
         CHECK(weft_last_failures(failures, 1) == 2);
         CHECK(failures[0].sample == 3);

@@ -72,7 +72,7 @@ inline constexpr std::uint32_t kAffineWords[] = {
 inline constexpr std::uint32_t kSlowWords[] = {
 #include "shaders/slow.spv.inc"
 };
-struct AffineParameters {
+struct AffineNumbers {
     std::uint32_t factor, offset;
 };
 
@@ -108,7 +108,7 @@ struct AffineJob {
     }
 
     std::vector<std::uint32_t> x, y;
-    AffineParameters parameters{3, 11};
+    AffineNumbers parameters{3, 11};
     weft_const_span inputs[1];
     weft_span outputs[1];
     weft_job job{};
