@@ -21,9 +21,9 @@ extern "C" {
  * are NULL or unchanged, and weft_last_error() has the text.
  *
  * A handle is counted: what creates it returns one use, *_retain adds one, *_release takes one away. Both
- * accept NULL. Handles may be released in any order: what is made of a backend keeps the device open. A
- * backend, a program and what only reads may be used from many threads; a stream, a profile and an outcome by
- * one at a time: a second thread is refused.
+ * accept NULL. Handles may be released in any order: what is made of a backend keeps the device open. They
+ * may be used from many threads, except streams, profiles and outcomes, which belong to one thread at a time:
+ * another thread that uses a stream or a profile meanwhile is refused.
  *
  * Options and reports are structs that begin with `size`: set it to sizeof(the struct) and everything else to
  * 0, which means the defaults; then set what matters. NULL instead of options means the defaults, and NULL
@@ -55,7 +55,7 @@ enum {
     WEFT_IO = 9, /**< a file could not be read or written */
     WEFT_DRIVER = 10, /**< another failure of the driver */
     WEFT_TIMEOUT = 11, /**< the time was up; nothing is lost: wait again */
-    WEFT_INTERNAL = 12       /**< a defect of weft, or an exception that a callback let out */
+    WEFT_INTERNAL = 12 /**< a defect of weft, or an exception that a callback let out */
 };
 
 /** WEFT_ABI_VERSION of the library. */

@@ -110,6 +110,30 @@ TEST_CASE("c: many threads share a backend and a program, each with its own erro
     });
 }
 
+TEST_CASE("c: many threads share a pipeline") {
+    on_device([](weft_backend* backend) {
+        Program program;
+        make_affine(backend, program);
+        Pipeline pipeline;
+        CHECK_OK(weft_pipeline_create(backend, program, nullptr, &pipeline));
+        std::atomic<int> wrong{0};
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 4; ++t)
+            threads.emplace_back([&] {
+                for (int round = 0; round < 5; ++round) {
+                    AffineJob work(100);
+                    std::uint64_t token = 0;
+                    if (weft_pipeline_submit(pipeline, &work.job, &token) != WEFT_OK ||
+                        weft_pipeline_wait(pipeline, token, WEFT_FOREVER) != WEFT_OK || !work.right())
+                        ++wrong;
+                }
+            });
+        for (std::thread& thread : threads) thread.join();
+        CHECK(wrong == 0);
+        CHECK_OK(weft_pipeline_wait_all(pipeline));
+    });
+}
+
 TEST_CASE("c: a stream that another thread uses is refused, and stays usable") {
     on_device([](weft_backend* backend) {
         Stream stream;
