@@ -50,6 +50,34 @@ TEST_CASE("c: each allocation of a call fails, once or from then on") {
     check_nothing_left();
 }
 
+TEST_CASE("c: allocations fail while a backend is made") {
+    known_control = &control();
+    FaultWorld().forget();  // drivers stay loaded from now on
+    std::int64_t index = 0;
+    for (bool failed = true; failed; index += 9) {
+        CAPTURE(index);
+        const Watchdog watchdog("allocation " + std::to_string(index));
+        control().reset();
+        {
+            const weft_backend_options options = quiet_options();
+            Backend backend;
+            Program program;
+            begin_counting(index, index % 2 == 1);
+            weft_status status = weft_backend_create(&options, &backend);
+            if (status == WEFT_OK)
+                status =
+                    weft_program_create(backend, {kAffineWords, sizeof(kAffineWords)}, nullptr, &program);
+            failed = end_counting();
+            INFO("error: " << std::string(weft_last_error()));
+            REQUIRE((status == WEFT_OK || (failed && status == WEFT_OUT_OF_MEMORY)));
+            CHECK((static_cast<weft_program*>(program) != nullptr) == (status == WEFT_OK));
+        }
+        check_nothing_left();
+    }
+    MESSAGE(index << " allocations");
+    CHECK(index > 20);
+}
+
 TEST_CASE("c: an error without memory for its text still has a text") {
     known_control = &control();
     begin_counting(0, true);
