@@ -86,9 +86,11 @@ weft_status weft_stream_encode(weft_stream* stream, weft_encode_method method, w
         const auto in = array_of(kName, "values", values, element_type_of(kName, "values_type", values_type));
         const auto out =
             array_of(kName, "states", states, element_type_of(kName, "states_type", states_type));
-        weft::EncodeOutcome made = weft::encode(handle.object, method_of(method), in, out, {samples, qubits},
-                                                resident_options(kName, options));
-        if (outcome != nullptr) *outcome = new weft_encode_outcome(std::move(made));
+        const weft::EncodeOptions all = resident_options(kName, options);
+        // Made before the work is recorded, so that a lack of memory is found in time.
+        auto made = std::make_unique<weft_encode_outcome>();
+        made->object.emplace(weft::encode(handle.object, method_of(method), in, out, {samples, qubits}, all));
+        if (outcome != nullptr) *outcome = made.release();
     });
 }
 
@@ -97,7 +99,7 @@ weft_status weft_encode_outcome_check(const weft_encode_outcome* outcome, weft_s
     return guarded(kName, [&] {
         weft_stream& handle = given(kName, "stream", stream);
         const Owner::Use use(handle.owner, kName);
-        given(kName, "outcome", outcome).object.require_all(handle.object);
+        given(kName, "outcome", outcome).object->require_all(handle.object);
     });
 }
 

@@ -4,7 +4,7 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -118,7 +118,7 @@ struct weft_sequence : weft::capi::Handle<weft::Sequence> {
 struct weft_pipeline : weft::capi::Handle<weft::JobPipeline> {
     using Handle::Handle;
 };
-struct weft_encode_outcome : weft::capi::Handle<weft::EncodeOutcome> {
+struct weft_encode_outcome : weft::capi::Handle<std::optional<weft::EncodeOutcome>> {
     using Handle::Handle;
 };
 struct weft_lattice_table : weft::capi::Handle<weft::LatticeTable> {

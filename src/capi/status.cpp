@@ -137,6 +137,7 @@ uint64_t weft_last_failures(weft_failure* failures, uint64_t capacity) {
     const std::vector<weft::EncodeFailure>& all = weft::capi::last().failures;
     const std::size_t count = failures == nullptr ? 0 : std::min<std::uint64_t>(capacity, all.size());
     for (std::size_t i = 0; i < count; ++i)
-        failures[i] = {all[i].sample, all[i].position, all[i].job, static_cast<weft_value_fault>(all[i].fault), 0};
+        failures[i] = {all[i].sample, all[i].position, all[i].job,
+                       static_cast<weft_value_fault>(all[i].fault), 0};
     return all.size();
 }

@@ -64,10 +64,16 @@ TEST_CASE("c: allocations fail while a backend is made") {
             Program program;
             begin_counting(index, index % 2 == 1);
             weft_status status = weft_backend_create(&options, &backend);
+#ifdef __SANITIZE_ADDRESS__
+            // The validator of SPIRV-Tools leaves memory behind if it has no more.
+            failed = end_counting();
+#endif
             if (status == WEFT_OK)
                 status =
                     weft_program_create(backend, {kAffineWords, sizeof(kAffineWords)}, nullptr, &program);
+#ifndef __SANITIZE_ADDRESS__
             failed = end_counting();
+#endif
             INFO("error: " << std::string(weft_last_error()));
             REQUIRE((status == WEFT_OK || (failed && status == WEFT_OUT_OF_MEMORY)));
             CHECK((static_cast<weft_program*>(program) != nullptr) == (status == WEFT_OK));
