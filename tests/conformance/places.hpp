@@ -244,7 +244,7 @@ WEFT_CALL_EVERYWHERE(lattice_inner)
 
 #ifdef WEFT_CONFORMANCE_C
 }  // namespace weft_test
-#include "conformance/c_places.hpp"
+#include "conformance/c_calls.hpp"
 namespace weft_test {
 #endif
 
