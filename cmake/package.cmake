@@ -14,6 +14,12 @@ if(TARGET weft_cuda)
     install(TARGETS weft_cuda EXPORT weft-cuda-targets FILE_SET HEADERS)
     install(EXPORT weft-cuda-targets NAMESPACE weft:: DESTINATION "${weft_config_dir}")
 endif()
+if(TARGET weft_c)
+    # -lweft stays the C++ library, so the name for the linker is libweft_c.so.
+    install(TARGETS weft_c EXPORT weft-c-targets FILE_SET HEADERS LIBRARY NAMELINK_SKIP)
+    install(EXPORT weft-c-targets NAMESPACE weft:: DESTINATION "${weft_config_dir}")
+    install(FILES "$<TARGET_FILE_DIR:weft_c>/libweft_c.so" DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
 # For glslc: -I <prefix>/share/weft/glsl.
 install(FILES "${PROJECT_SOURCE_DIR}/shaders/shared/weft.glsl" DESTINATION "${CMAKE_INSTALL_DATADIR}/weft/glsl")
 
@@ -51,6 +57,11 @@ if(TARGET weft_glsl)
                    "${PROJECT_BINARY_DIR}/generated/package/weft-glsl.pc" @ONLY)
     install(FILES "${PROJECT_BINARY_DIR}/generated/package/weft-glsl.pc"
             DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endif()
+
+if(TARGET weft_c)
+    configure_file("${PROJECT_SOURCE_DIR}/cmake/weft-c.pc.in" "${PROJECT_BINARY_DIR}/generated/package/weft-c.pc" @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/generated/package/weft-c.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endif()
 
 if(TARGET weft_cuda)

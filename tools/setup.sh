@@ -3,7 +3,8 @@
 # Installs what weft needs to build, test and run. On Debian and Ubuntu, missing packages are installed; on other systems
 # the exact list of what is missing is printed. If everything is present, one line is printed. What the Python package
 # needs goes into a virtual environment, build/python-venv. Not included are clang-format and clang-tidy 14,
-# which are needed to change weft.
+# which are needed to change weft. With --languages, Rust and Go are installed too: each has a test of the C API, which
+# exists only where its compiler is.
 set -euo pipefail
 
 # One line for each package: the Debian package | how its presence is checked | what to install on other systems.
@@ -35,6 +36,16 @@ needs=(
     "clang|command clang++|Clang, for the fuzz tests"
     "libclang-rt-dev|command clang++|the runtime libraries of Clang, for the fuzz tests"
 )
+
+languages=(
+    "rustc|command rustc|Rust, for a test of the C API"
+    "golang-go|command go|Go, for a test of the C API"
+)
+case "${1:-}" in
+    "") ;;
+    --languages) needs+=("${languages[@]}") ;;
+    *) echo "setup: unknown argument '$1' (need --languages or nothing)" >&2; exit 2 ;;
+esac
 
 # present KIND WHAT: succeeds if it is on this machine, even if it was not installed as a package.
 present() {

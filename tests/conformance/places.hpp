@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The places where an op can run, each with its own arrays: Vulkan on buffers and on host memory, CUDA on
-// device memory and on host memory. A table of cases runs in all places that its program has.
+// device memory and on host memory, the C API on both. A table of cases runs in all places that its program
+// has.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -55,7 +56,7 @@ struct Output {
 
 class VulkanResident {
   public:
-    static constexpr bool kHost = false, kCuda = false;
+    static constexpr bool kHost = false, kCuda = false, kC = false;
     using In = weft::ConstDeviceArray;
     using Out = weft::DeviceArray;
 
@@ -139,7 +140,7 @@ class HostMemory {
 
 class VulkanStreamed : public HostMemory {
   public:
-    static constexpr bool kCuda = false;
+    static constexpr bool kCuda = false, kC = false;
     VulkanStreamed(weft::Backend& backend, const char* name, weft::BatchOptions batch)
         : backend_(backend), name_(name), batch_(std::move(batch)) {}
 
@@ -156,7 +157,7 @@ class VulkanStreamed : public HostMemory {
 #ifdef WEFT_CONFORMANCE_CUDA
 class CudaResident {
   public:
-    static constexpr bool kHost = false, kCuda = true;
+    static constexpr bool kHost = false, kCuda = true, kC = false;
     using In = weft::cuda::ConstDeviceArray;
     using Out = weft::cuda::DeviceArray;
 
@@ -201,7 +202,7 @@ class CudaResident {
 
 class CudaStreamed : public HostMemory {
   public:
-    static constexpr bool kCuda = true;
+    static constexpr bool kCuda = true, kC = false;
     static const char* name() { return "CUDA, from host memory"; }
     static weft::BatchOptions batch() { return {}; }
 };
@@ -241,6 +242,12 @@ WEFT_CALL_EVERYWHERE(lattice_decode)
 WEFT_CALL_EVERYWHERE(lattice_quantize)
 WEFT_CALL_EVERYWHERE(lattice_inner)
 
+#ifdef WEFT_CONFORMANCE_C
+}  // namespace weft_test
+#include "conformance/c_calls.hpp"
+namespace weft_test {
+#endif
+
 /// Calls body(place) for every place of this program. One place cuts jobs into chunks of `chunk_elements`; 0
 /// leaves this place out.
 template <class Body>
@@ -249,6 +256,12 @@ void on_places(weft::Backend& backend, std::uint64_t chunk_elements, Body&& body
         INFO("place: " << std::string(place.name()));
         body(place);
     };
+#ifdef WEFT_CONFORMANCE_C
+    static_cast<void>(backend);
+    at(CResident());
+    at(CStreamed("C, from host memory", {}));
+    if (chunk_elements != 0) at(CStreamed("C, in chunks", {.chunk_elements = chunk_elements}));
+#else
     at(VulkanResident(backend));
     at(VulkanStreamed(backend, "Vulkan, from host memory", {}));
     if (chunk_elements != 0) {
@@ -256,6 +269,7 @@ void on_places(weft::Backend& backend, std::uint64_t chunk_elements, Body&& body
         at(VulkanStreamed(backend, "Vulkan, one chunk after the other",
                           {.mode = weft::BatchMode::sequential, .chunk_elements = chunk_elements}));
     }
+#endif
 #ifdef WEFT_CONFORMANCE_CUDA
     at(CudaResident());
     at(CudaStreamed());

@@ -206,8 +206,10 @@ class CrossCompiler {
     void require(spvc_result result) const {
         if (result == SPVC_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
         if (result == SPVC_SUCCESS) return;
-        refuse_shader(name_, std::string("SPIR-V that cannot be reflected: ") +
-                                 spvc_context_get_last_error_string(context_));
+        const std::string_view reason = spvc_context_get_last_error_string(context_);
+        // SPIRV-Cross reports every exception as an error of the shader, with its text.
+        if (reason == std::bad_alloc().what()) throw std::bad_alloc();
+        refuse_shader(name_, "SPIR-V that cannot be reflected: " + std::string(reason));
     }
 
     struct Destroy {

@@ -289,8 +289,12 @@ Instance::~Instance() {
 
 void Instance::release() noexcept {
     if (messenger_ != VK_NULL_HANDLE) vk.vkDestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
-    if (handle_ != VK_NULL_HANDLE && !adopted_ && vk.vkDestroyInstance != nullptr)
-        vk.vkDestroyInstance(handle_, nullptr);
+    if (handle_ == VK_NULL_HANDLE || adopted_) return;
+    // Without host memory, create() ends before the table is loaded.
+    if (vk.vkDestroyInstance == nullptr)
+        vk.vkDestroyInstance =
+            reinterpret_cast<PFN_vkDestroyInstance>(vk.vkGetInstanceProcAddr(handle_, "vkDestroyInstance"));
+    if (vk.vkDestroyInstance != nullptr) vk.vkDestroyInstance(handle_, nullptr);
 }
 
 std::vector<VkPhysicalDevice> Instance::physical_devices() const {

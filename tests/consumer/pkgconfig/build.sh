@@ -27,5 +27,11 @@ if [ "${CONSUMER_CUDA:-0}" = 1 ]; then
     build consumer_cuda weft-cuda
     "$folder/consumer_cuda"
 fi
+if [ "${CONSUMER_C:-0}" = 1 ]; then
+    # shellcheck disable=SC2046,SC2086 # flags are lists of words
+    "${CC:-cc}" -std=c11 ${CFLAGS:-} "$here/../consumer.c" -o "$folder/consumer_c" \
+        $("${PKG_CONFIG:-pkg-config}" --cflags --libs weft-c)
+    LD_LIBRARY_PATH=$("${PKG_CONFIG:-pkg-config}" --variable=libdir weft-c) "$folder/consumer_c"
+fi
 build consumer weft
 exec "$folder/consumer"

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Of <weft/weft.h>: lattice codes.
+#include <weft/ops/lattice.hpp>
+
+#include <weft/ops/lattice_search.hpp>
+
+#include "capi/arrays.hpp"
+#include "capi/batch_options.hpp"
+#include "capi/handle.hpp"
+#include "capi/lattice_options.hpp"
+#include "capi/structs.hpp"
+
+using namespace weft::capi;
+
+weft_status weft_lattice_sizes(const weft_lattice_code* code, uint64_t vectors, uint64_t* code_bytes,
+                               uint64_t* status_bytes) {
+    constexpr const char* kName = "weft_lattice_sizes";
+    return guarded(kName, [&] {
+        const weft::LatticeCode all = code_of(kName, code);
+        const auto count = static_cast<std::size_t>(vectors);
+        if (code_bytes != nullptr) *code_bytes = weft::code_bytes(all, count);
+        if (status_bytes != nullptr) *status_bytes = vectors;
+    });
+}
+
+weft_status weft_lattice_encode(weft_backend* backend, const weft_lattice_code* code, weft_const_span x,
+                                weft_span codes, weft_span status, const weft_lattice_options* options,
+                                weft_report* report) {
+    constexpr const char* kName = "weft_lattice_encode";
+    return guarded(kName, [&] {
+        weft::Backend& owner = given(kName, "backend", backend).object;
+        check_size(kName, "weft_report", report);
+        put_report(kName,
+                   weft::lattice_encode(owner, code_of(kName, code), span_of<float>(kName, "x", x),
+                                        span_of<std::uint8_t>(kName, "codes", codes),
+                                        span_of<std::uint8_t>(kName, "status", status),
+                                        lattice_host_options(kName, options)),
+                   report);
+    });
+}
+
+weft_status weft_lattice_decode(weft_backend* backend, const weft_lattice_code* code, weft_const_span codes,
+                                weft_const_span status, weft_span x, const weft_lattice_options* options,
+                                weft_report* report) {
+    constexpr const char* kName = "weft_lattice_decode";
+    return guarded(kName, [&] {
+        weft::Backend& owner = given(kName, "backend", backend).object;
+        check_size(kName, "weft_report", report);
+        put_report(
+            kName,
+            weft::lattice_decode(owner, code_of(kName, code), span_of<std::uint8_t>(kName, "codes", codes),
+                                 span_of<std::uint8_t>(kName, "status", status),
+                                 span_of<float>(kName, "x", x), lattice_decode_host_options(kName, options)),
+            report);
+    });
+}
+
+weft_status weft_lattice_quantize(weft_backend* backend, const weft_lattice_code* code, weft_const_span x,
+                                  weft_span y, weft_span status, const weft_lattice_options* options,
+                                  weft_report* report) {
+    constexpr const char* kName = "weft_lattice_quantize";
+    return guarded(kName, [&] {
+        weft::Backend& owner = given(kName, "backend", backend).object;
+        check_size(kName, "weft_report", report);
+        put_report(kName,
+                   weft::lattice_quantize(owner, code_of(kName, code), span_of<float>(kName, "x", x),
+                                          span_of<float>(kName, "y", y),
+                                          span_of<std::uint8_t>(kName, "status", status),
+                                          lattice_host_options(kName, options)),
+                   report);
+    });
+}
+
+weft_status weft_stream_lattice_encode(weft_stream* stream, const weft_lattice_code* code, weft_view x,
+                                       weft_view codes, weft_view status,
+                                       const weft_lattice_options* options) {
+    constexpr const char* kName = "weft_stream_lattice_encode";
+    return guarded(kName, [&] {
+        weft_stream& handle = given(kName, "stream", stream);
+        const Owner::Use use(handle.owner, kName);
+        weft::lattice_encode(handle.object, code_of(kName, code), view_of<float>(kName, "x", x),
+                             view_of<std::uint32_t>(kName, "codes", codes),
+                             view_of<std::uint32_t>(kName, "status", status),
+                             lattice_options(kName, options));
+    });
+}
+
+weft_status weft_stream_lattice_decode(weft_stream* stream, const weft_lattice_code* code, weft_view codes,
+                                       weft_view status, weft_view x, const weft_lattice_options* options) {
+    constexpr const char* kName = "weft_stream_lattice_decode";
+    return guarded(kName, [&] {
+        weft_stream& handle = given(kName, "stream", stream);
+        const Owner::Use use(handle.owner, kName);
+        std::optional<weft::BufferView<const std::uint32_t>> statuses;
+        if (!is_empty(status)) statuses = view_of<std::uint32_t>(kName, "status", status);
+        weft::lattice_decode(handle.object, code_of(kName, code),
+                             view_of<std::uint32_t>(kName, "codes", codes), statuses,
+                             view_of<float>(kName, "x", x), lattice_decode_options(kName, options));
+    });
+}
+
+weft_status weft_stream_lattice_quantize(weft_stream* stream, const weft_lattice_code* code, weft_view x,
+                                         weft_view y, weft_view status, const weft_lattice_options* options) {
+    constexpr const char* kName = "weft_stream_lattice_quantize";
+    return guarded(kName, [&] {
+        weft_stream& handle = given(kName, "stream", stream);
+        const Owner::Use use(handle.owner, kName);
+        weft::lattice_quantize(handle.object, code_of(kName, code), view_of<float>(kName, "x", x),
+                               view_of<float>(kName, "y", y), view_of<std::uint32_t>(kName, "status", status),
+                               lattice_options(kName, options));
+    });
+}
+
+weft_status weft_lattice_search_beta(weft_backend* backend, const weft_lattice_code* code,
+                                     weft_const_span sample, const weft_lattice_search_options* options,
+                                     weft_lattice_trial* best, weft_report* report) {
+    constexpr const char* kName = "weft_lattice_search_beta";
+    return guarded(kName, [&] {
+        weft::Backend& owner = given(kName, "backend", backend).object;
+        given(kName, "best", best);
+        check_size(kName, "weft_report", report);
+        const weft_lattice_search_options all = read_options(kName, "weft_lattice_search_options", options);
+        weft::LatticeSearchOptions settings{.width = static_cast<std::size_t>(all.width),
+                                            .low = all.low,
+                                            .high = all.high,
+                                            .batch = batch_options(kName, all.batch)};
+        if (all.steps != 0) settings.steps = all.steps;
+        const weft::LatticeSearch found = weft::lattice_search_beta(
+            owner, code_of(kName, code), span_of<float>(kName, "sample", sample), settings);
+        *best = {found.best.beta, 0, found.best.mean_squared_error, found.best.retried,
+                 found.best.unresolved};
+        put_report(kName, found.report, report);
+    });
+}
