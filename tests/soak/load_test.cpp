@@ -8,6 +8,7 @@
 #include <weft/weft.hpp>
 
 #include "soak/scale.hpp"
+#include "support/device_pair.hpp"
 #include "support/gpu_fixture.hpp"
 #include "support/shader_jobs.hpp"
 
@@ -180,5 +181,33 @@ TEST_CASE("soak: sixteen threads on one backend") {
             });
         for (std::thread& thread : threads) thread.join();
         for (const std::string& failure : failures) CHECK(failure == "");
+    });
+}
+
+TEST_CASE("soak: 20,000 jobs through several devices, one by one and in batches, memory at rest") {
+    on_devices(1024, [](weft::Devices& devices) {
+        const Program program(devices, kAffine);
+        AffineWork work({std::begin(kSizes), std::end(kSizes)});
+        constexpr std::size_t kRounds = 20000 / std::size(kSizes) / 2 + 1;
+        weft::JobPipeline pipeline(devices, program);
+        std::vector<Weight> before;
+        for (std::size_t round = 0; round < kRounds; ++round) {
+            if (round == kRounds / 2)
+                for (std::size_t i = 0; i < devices.size(); ++i) before.push_back(weigh(devices[i]));
+            if (round % 50 == 0) work.clear();
+            for (const weft::Job& job : work.jobs) pipeline.submit(job);
+            pipeline.wait_all();
+            if (round % 50 == 0) REQUIRE(work.right());
+            weft::run_batch(devices, program, work.jobs);
+            if (round % 50 == 0) REQUIRE(work.right());
+        }
+        CHECK(work.right());
+        CHECK(pipeline.report().jobs == kRounds * std::size(kSizes));
+        // Which device does what depends on timing, so a device may meet a new kind of bundle late.
+        for (std::size_t i = 0; i < devices.size(); ++i) {
+            const Weight after = weigh(devices[i]);
+            CHECK(after.memory.live_buffers == before[i].memory.live_buffers);
+            if (kPlainMemory) CHECK(after.resident < before[i].resident + 16 * kMiB);
+        }
     });
 }
