@@ -151,8 +151,7 @@ class BlockWriter {
 
     void write(PackedTiles& tiles, const PackedTile& x, const PackedTile& y, const KernelBlock& block,
                const PairsDone& done) {
-        done_ = &done;
-        Slot& slot = take_slot();
+        Slot& slot = take_slot(done);
         slot.block = block;
         const std::uint64_t step = plan_.states.block;
         slot.mirrored = off_diagonal(plan_.shape, block);
@@ -171,19 +170,18 @@ class BlockWriter {
     }
 
     void finish_all(const PairsDone& done) {
-        done_ = &done;
         for (std::size_t i = 0; i < slots_.size(); ++i)
-            if (std::optional<Slot>& slot = slots_[(next_ + i) % slots_.size()]) finish(*slot);
+            if (std::optional<Slot>& slot = slots_[(next_ + i) % slots_.size()]) finish(*slot, done);
     }
 
   private:
     /// The next slot. It is made when it is first needed, while the device works on what is recorded so far,
     /// because page-locked memory takes long to make.
-    Slot& take_slot() {
+    Slot& take_slot(const PairsDone& done) {
         std::optional<Slot>& slot = slots_[next_];
         next_ = (next_ + 1) % slots_.size();
         if (slot) {
-            finish(*slot);
+            finish(*slot, done);
             return *slot;
         }
         if (&copier_ != &stream_) stream_.submit();
@@ -203,7 +201,7 @@ class BlockWriter {
         if (slot.mirrored) copy(plan_.states.block * words, slot.block.columns);
     }
 
-    void finish(Slot& slot) {
+    void finish(Slot& slot, const PairsDone& done) {
         if (!slot.busy) return;
         slot.done.wait();
         slot.busy = false;
@@ -211,7 +209,7 @@ class BlockWriter {
         scatter(slot, 0, b);
         if (slot.mirrored)
             scatter(slot, plan_.states.block * plan_.states.block, {b.column, b.columns, b.row, b.rows});
-        (*done_)(pairs_of(plan_.shape, b));
+        done(pairs_of(plan_.shape, b));
     }
 
     void scatter(const Slot& slot, std::uint64_t origin, const KernelBlock& block) {
@@ -235,7 +233,6 @@ class BlockWriter {
     std::byte* target_;
     ThreadTeam team_;
     Backend& backend_;
-    const PairsDone* done_ = nullptr;  // of the call under way
     std::array<std::optional<Slot>, kBlocksUnderWay> slots_;
     std::size_t next_ = 0;
 };
