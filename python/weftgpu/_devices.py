@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from weftgpu import _core
 from weftgpu._backend import Backend, name_of, path_of
-from weftgpu._errors import call_core
+from weftgpu._errors import InvalidArgument, call_core
 
 if TYPE_CHECKING:
     import os
@@ -109,4 +109,7 @@ class Devices(_core._Devices):
 def _names_of(devices: str | int | _core.Device | Iterable[str | int | _core.Device] | None) -> str | None:
     if devices is None or isinstance(devices, (str, int, _core.Device)):
         return name_of(devices)
-    return ",".join(str(name_of(device)) for device in devices)
+    names = [str(name_of(device)) for device in devices]
+    if not names:
+        raise InvalidArgument("Devices: no devices (got an empty list, need one or more)", "invalid_argument")
+    return ",".join(names)

@@ -58,6 +58,8 @@ def test_devices_are_named_as_backends_are():
         assert len(devices) >= 1 and devices[0].plan["ring_slots"] == 2
     with weftgpu.Devices(device) as devices:
         assert len(devices) == 1
+    with pytest.raises(weftgpu.InvalidArgument, match="got an empty list"):
+        weftgpu.Devices([])
     with pytest.raises(weftgpu.InvalidArgument, match="no such thing"):
         weftgpu.Devices(f"{device.index},no such thing")
     with pytest.raises(weftgpu.InvalidArgument, match="need one of"):
