@@ -28,7 +28,7 @@ def main() -> int:
     steps = [np.empty(ELEMENTS, np.uint32) for _ in starts]
 
     report = weftgpu.run_batch(program, [weftgpu.Job([start], [out]) for start, out in zip(starts, steps)])
-    print(f"{program.backend.name}: {JOBS} jobs in {report.wall_s * 1e3:.2f} ms, {report.gb_per_s:.2f} GB/s")
+    print(f"{weftgpu.default_backend().name}: {JOBS} jobs in {report.wall_s * 1e3:.2f} ms, {report.gb_per_s:.2f} GB/s")
 
     # A pipeline takes jobs while others run. submit() never waits; result() gives the outputs of the job.
     with weftgpu.JobPipeline(program) as pipeline:

@@ -12,11 +12,24 @@
 
 #include "bindings.hpp"
 #include "calls.hpp"
+#include "config.hpp"
 #include "cuda.hpp"
+#include "devices.hpp"
 #include "errors.hpp"
-#include "text.hpp"
 
 namespace weft::python {
+
+namespace {
+
+std::shared_ptr<Backend> open(const Config& config) {
+    require_own_driver("Backend");
+    const WithoutLock unlocked;
+    return std::make_shared<Backend>(config);
+}
+
+}  // namespace
+
+PyBackend::PyBackend(const Config& config) : PyBackend(open(config)) {}
 
 PyBackend::PyBackend(std::shared_ptr<Backend> backend) : backend_(std::move(backend)) {
     remember(backend_);
@@ -38,13 +51,14 @@ void PyBackend::close() {
 
 const PyBackend& backend_of(nb::handle given) {
     const nb::object chosen = given.is_none()
-                                  ? nb::module_::import_("weftgpu._backend").attr("default_backend")()
+                                  ? nb::module_::import_("weftgpu._default").attr("default_backend")()
                                   : nb::borrow(given);
     const PyBackend* backend = nullptr;
-    if (!nb::try_cast(chosen, backend) || backend == nullptr)
-        refuse_type("backend: not a Backend (got " + nb::cast<std::string>(chosen.type().attr("__name__")) +
-                    ", need a weftgpu.Backend)");
-    return *backend;  // alive: the caller's, or the default one
+    if (nb::try_cast(chosen, backend) && backend != nullptr)
+        return *backend;  // alive: the caller's, or the default one
+    if (nb::isinstance<PyDevices>(chosen))
+        refuse_type("backend: works on one device (got Devices, need one of them: devices[0])");
+    refuse_type("backend: not a Backend (got " + name_of_type(chosen) + ", need a weftgpu.Backend)");
 }
 
 namespace {
@@ -58,41 +72,6 @@ std::vector<DeviceInfo> devices() {
         if (e.code() == Errc::no_loader || e.code() == Errc::no_device) return {};
         throw;
     }
-}
-
-/// Settings that differ from the environment's, by name.
-struct Settings {
-    std::optional<std::string> device, path, queues, host_allocator, validation, log_level, trace, cache_dir,
-        vulkan_library;
-    std::optional<std::uint64_t> chunk_elements, memory_limit;
-    std::optional<std::uint32_t> ring_slots, copy_threads;
-    std::optional<bool> cache;
-};
-
-Config config_of(const Settings& given) {
-    Config config = Config::from_env();
-    if (given.device) config.device = *given.device == "auto" ? "" : *given.device;
-    if (given.path) config.path = path_named(*given.path);
-    if (given.queues) config.queues = queues_named(*given.queues);
-    if (given.host_allocator) config.host_allocator = host_allocator_named(*given.host_allocator);
-    if (given.validation) config.validation = validation_named(*given.validation);
-    if (given.log_level) config.log_level = log_level_named(*given.log_level);
-    if (given.trace) config.trace = *given.trace;
-    if (given.cache_dir) config.cache_dir = *given.cache_dir;
-    if (given.vulkan_library) config.vulkan_library = *given.vulkan_library;
-    if (given.chunk_elements) config.chunk_elements = given.chunk_elements;
-    if (given.memory_limit) config.memory_limit = *given.memory_limit;
-    if (given.ring_slots) config.ring_slots = given.ring_slots;
-    if (given.copy_threads) config.copy_threads = given.copy_threads;
-    if (given.cache) config.cache = *given.cache;
-    return config;
-}
-
-std::shared_ptr<Backend> open(const Settings& settings) {
-    const Config config = config_of(settings);
-    require_own_driver("Backend");
-    const WithoutLock unlocked;
-    return std::make_shared<Backend>(config);
 }
 
 Figures as_dict(const MemoryReport& report) {
@@ -192,25 +171,15 @@ void bind_device(nb::module_& module) {
 
 void bind_backend(nb::module_& module) {
     bind_device(module);
-    nb::class_<PyBackend>(module, "_Backend", nb::is_weak_referenceable())
+    nb::class_<PyBackend> bound(module, "_Backend", nb::is_weak_referenceable());
+    bind_init(bound);
+    bound
         .def(
             "__init__",
-            [](PyBackend* self, std::optional<std::string> device, std::optional<std::string> path,
-               std::optional<std::string> queues, std::optional<std::string> host_allocator,
-               std::optional<std::string> validation, std::optional<std::string> log_level,
-               std::optional<std::string> trace, std::optional<std::string> cache_dir,
-               std::optional<std::string> vulkan_library, std::optional<std::uint64_t> chunk_elements,
-               std::optional<std::uint64_t> memory_limit, std::optional<std::uint32_t> ring_slots,
-               std::optional<std::uint32_t> copy_threads, std::optional<bool> cache) {
-                new (self) PyBackend(
-                    open({device, path, queues, host_allocator, validation, log_level, trace, cache_dir,
-                          vulkan_library, chunk_elements, memory_limit, ring_slots, copy_threads, cache}));
+            [](PyBackend* self, const PyDevices& devices, std::size_t index) {
+                new (self) PyBackend(devices[index]);
             },
-            nb::arg("device").none(), nb::arg("path").none(), nb::arg("queues").none(),
-            nb::arg("host_allocator").none(), nb::arg("validation").none(), nb::arg("log_level").none(),
-            nb::arg("trace").none(), nb::arg("cache_dir").none(), nb::arg("vulkan_library").none(),
-            nb::arg("chunk_elements").none(), nb::arg("memory_limit").none(), nb::arg("ring_slots").none(),
-            nb::arg("copy_threads").none(), nb::arg("cache").none())
+            nb::arg("devices"), nb::arg("index"))
         .def_prop_ro(
             "name", [](const PyBackend& b) { return b.get()->name(); }, "Name of the device.")
         .def_prop_ro("device", [](const PyBackend& b) { return b.get()->device(); })

@@ -14,6 +14,8 @@ namespace weft::python {
 /// thread.
 class PyBackend {
   public:
+    /// Errors: as Backend.
+    explicit PyBackend(const Config& config);
     explicit PyBackend(std::shared_ptr<Backend> backend);
     ~PyBackend();
     PyBackend(const PyBackend&) = delete;
@@ -31,7 +33,8 @@ class PyBackend {
     mutable std::shared_ptr<void> cuda_device_;  // used with the interpreter's lock held
 };
 
-/// The Backend that a call was given, or the default one for None. Errors: TypeError; as default_backend().
+/// The Backend that work on one device was given, or the default one for None. Errors: TypeError; as
+/// default_backend().
 const PyBackend& backend_of(nanobind::handle given);
 
 }  // namespace weft::python

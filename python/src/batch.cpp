@@ -9,9 +9,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "backend.hpp"
 #include "bindings.hpp"
 #include "calls.hpp"
+#include "devices.hpp"
 #include "errors.hpp"
 #include "program.hpp"
 #include "text.hpp"
@@ -31,10 +31,9 @@ BatchOptions options_of(const std::string& mode, const std::string& path, const 
             .ring_slots = ring_slots};
 }
 
-BatchReport run_jobs(const PyBackend& backend, const Program& program,
-                     const nb::typed<nb::iterable, PyJob>& given, nb::handle progress,
-                     const std::string& mode, const std::string& path, const std::string& queues,
-                     std::uint64_t chunk_elements, std::uint32_t ring_slots) {
+BatchReport run_jobs(nb::handle backend, const Program& program, const nb::typed<nb::iterable, PyJob>& given,
+                     nb::handle progress, const std::string& mode, const std::string& path,
+                     const std::string& queues, std::uint64_t chunk_elements, std::uint32_t ring_slots) {
     std::vector<Job> jobs;
     std::uint64_t bytes = 0;
     for (const nb::handle object : given) {
@@ -42,11 +41,12 @@ BatchReport run_jobs(const PyBackend& backend, const Program& program,
         jobs.push_back(job.job);
         for (const Array& array : job.arrays) bytes += array.bytes();
     }
-    const std::shared_ptr<Backend> owner = backend.get();
+    const Where where = where_of(backend);
     // The caller knows the outputs of jobs, so they are waited for. How much a shader computes is not known.
-    Call call(*owner, 64 * bytes, progress, false,
-              options_of(mode, path, queues, chunk_elements, ring_slots));
-    return call([&](const BatchOptions& options) { return run_batch(*owner, program, jobs, options); });
+    Call call(where, 64 * bytes, progress, false, options_of(mode, path, queues, chunk_elements, ring_slots));
+    return call([&](const BatchOptions& options) {
+        return where([&](auto& on) { return run_batch(on, program, jobs, options); });
+    });
 }
 
 /// A pipeline that may be used from any thread. Nobody waits with its mutex held: the pipeline's own thread
@@ -61,15 +61,15 @@ class PyPipeline {
     }
 
   public:
-    PyPipeline(const PyBackend& backend, const Program& program, BatchOptions options) {
+    PyPipeline(nb::handle backend, const Program& program, BatchOptions options) {
         options.progress = [state = state_](const Progress&) {
             const std::lock_guard lock(state->mutex);
             ++state->done;
             state->changed.notify_all();
         };
-        const std::shared_ptr<Backend> owner = backend.get();
+        const Where where = where_of(backend);
         const WithoutLock unlocked;
-        pipeline_ = std::make_unique<JobPipeline>(*owner, program, options);
+        pipeline_ = where([&](auto& on) { return std::make_unique<JobPipeline>(on, program, options); });
     }
     ~PyPipeline() { close(); }
     PyPipeline(const PyPipeline&) = delete;
@@ -165,7 +165,7 @@ void bind_batch(nb::module_& module) {
     nb::class_<PyPipeline>(module, "_Pipeline")
         .def(
             "__init__",
-            [](PyPipeline* self, const PyBackend& backend, const Program& program, const std::string& mode,
+            [](PyPipeline* self, nb::handle backend, const Program& program, const std::string& mode,
                const std::string& path, const std::string& queues, std::uint64_t chunk_elements,
                std::uint32_t ring_slots) {
                 new (self)

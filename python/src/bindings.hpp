@@ -14,6 +14,7 @@ using Failures = nanobind::typed<nanobind::list, nanobind::typed<nanobind::tuple
 void bind_calls(nanobind::module_& module);
 void bind_reports(nanobind::module_& module);
 void bind_backend(nanobind::module_& module);
+void bind_devices(nanobind::module_& module);
 void bind_buffer(nanobind::module_& module);
 void bind_program(nanobind::module_& module);
 void bind_batch(nanobind::module_& module);

@@ -10,6 +10,7 @@
 #include "bindings.hpp"
 #include "calls.hpp"
 #include "cuda.hpp"
+#include "devices.hpp"
 #include "errors.hpp"
 
 namespace weft::python {
@@ -71,18 +72,18 @@ PyBuffer make_buffer(nb::handle given, const Shape& shape, nb::handle dtype, boo
     if (pinned && cuda)
         refuse(
             "Buffer: pinned memory is the host's, and CUDA's is the device's; give pinned=True or cuda=True");
-    const PyBackend& backend = backend_of(given);
     const ElementType type = element_type_of("Buffer", dtype);
     const std::size_t elements = elements_of(shape, type);
-    const std::shared_ptr<Backend> owner = backend.get();
     PyBuffer buffer{nullptr, 0, type, shape, pinned, nullptr};
     if (cuda) {
-        make_cuda_memory(buffer, backend, name);
+        make_cuda_memory(buffer, backend_of(given), name);
         return buffer;
     }
+    const Where where = pinned ? where_of(given) : Where(backend_of(given).get());
     const WithoutLock unlocked;
-    buffer.object = pinned ? detail::make_host_buffer(*owner, elements, type.bytes(), name)
-                           : detail::make_device_buffer(*owner, elements, type.bytes(), name);
+    buffer.object = pinned ? detail::make_host_buffer(where.first(), elements, type.bytes(), name)
+                           : detail::make_device_buffer(where.first(), elements, type.bytes(), name);
+    if (pinned) buffer.imports = where.import_into_others(*buffer.object);
     return buffer;
 }
 

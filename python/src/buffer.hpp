@@ -21,6 +21,7 @@ struct PyBuffer {
     Shape shape;
     bool pinned = false;
     std::shared_ptr<CudaMemory> cuda = nullptr;  ///< if CUDA uses the memory too
+    detail::BufferObjects imports = {};          ///< on other devices; freed before the memory
 
     std::uint64_t size() const noexcept;
     std::uint64_t bytes() const noexcept { return size() * type.bytes(); }

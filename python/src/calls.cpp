@@ -181,9 +181,8 @@ WithoutLock::~WithoutLock() {
     PyEval_RestoreThread(state_);
 }
 
-Call::Call(const Backend& backend, std::uint64_t bytes, nb::handle progress, bool abandon,
-           BatchOptions options)
-    : watched_(bytes >= watched_bytes(backend) && on_main_thread()),
+Call::Call(const Where& where, std::uint64_t bytes, nb::handle progress, bool abandon, BatchOptions options)
+    : watched_(bytes >= watched_bytes(where.first()) && on_main_thread()),
       abandon_(abandon),
       stop_(watched_ ? std::stop_source() : exit_state().stop),
       options_(std::move(options)) {

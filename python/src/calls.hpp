@@ -16,6 +16,8 @@
 #include <weft/backend.hpp>
 #include <weft/batch.hpp>
 
+#include "devices.hpp"
+
 namespace weft::python {
 
 namespace nb = nanobind;
@@ -58,7 +60,7 @@ class WithoutLock {
 /// until it ends.
 class Call {
   public:
-    Call(const Backend& backend, std::uint64_t bytes, nb::handle progress, bool abandon,
+    Call(const Where& where, std::uint64_t bytes, nb::handle progress, bool abandon,
          BatchOptions options = {});
 
     /// `work(options)`; returns its result. `work` owns the arrays that it uses.

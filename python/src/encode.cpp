@@ -5,11 +5,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "backend.hpp"
 #include "bindings.hpp"
 #include "buffer.hpp"
 #include "calls.hpp"
 #include "cuda.hpp"
+#include "devices.hpp"
 #include "errors.hpp"
 #include "stream.hpp"
 
@@ -57,13 +57,13 @@ nb::any encode_arrays(nb::handle backend, const std::string& name, nb::handle x,
         encode_on_cuda(place, method, values, out, shape, {.check_values = strict});
         return result;
     }
-    const std::shared_ptr<Backend> owner = backend_of(backend).get();
+    const Where where = where_of(backend);
     EncodeHostOptions options{.check_values = strict};
-    Call call(*owner, values.bytes() + out.bytes(), progress, out.made_here);
+    Call call(where, values.bytes() + out.bytes(), progress, out.made_here);
     last_report() =
         call([=, values = std::move(values), out = std::move(out)](const BatchOptions& batch) mutable {
             options.batch = batch;
-            return encode(*owner, method, values, out, shape, options);
+            return where([&](auto& on) { return encode(on, method, values, out, shape, options); });
         });
     return result;
 }

@@ -5,11 +5,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "backend.hpp"
 #include "bindings.hpp"
 #include "buffer.hpp"
 #include "calls.hpp"
 #include "cuda.hpp"
+#include "devices.hpp"
 #include "errors.hpp"
 #include "stream.hpp"
 
@@ -102,17 +102,19 @@ nb::any apply(const FieldInfo& info, const std::string& name, nb::handle backend
         field_on_cuda(place, info.field, op, a, b, scalar, out, {.form = form});
         return result;
     }
-    const std::shared_ptr<Backend> owner = backend_of(backend).get();
+    const Where where = where_of(backend);
     FieldHostOptions options{.form = form, .check_values = checked};
     // An inverse takes hundreds of products.
     const std::uint64_t work = (a.bytes() + b.bytes() + out.bytes()) * (op == FieldOp::inverse ? 64 : 1);
-    Call run(*owner, work, progress, out.made_here);
+    Call run(where, work, progress, out.made_here);
     last_report() =
         run([=, field = info.field, a = std::move(a), b = std::move(b), scalar = std::move(scalar),
              out = std::move(out)](const BatchOptions& batch) mutable {
             options.batch = batch;
-            return field_apply(*owner, field, op, a, takes_b(op) ? b : ConstHostArray(),
-                               op == FieldOp::axpy ? scalar : ConstHostArray(), out, options);
+            return where([&](auto& on) {
+                return field_apply(on, field, op, a, takes_b(op) ? b : ConstHostArray(),
+                                   op == FieldOp::axpy ? scalar : ConstHostArray(), out, options);
+            });
         });
     return result;
 }

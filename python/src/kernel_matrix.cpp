@@ -11,11 +11,11 @@
 
 #include <weft/ops/kernel_post.hpp>
 
-#include "backend.hpp"
 #include "bindings.hpp"
 #include "buffer.hpp"
 #include "calls.hpp"
 #include "cuda.hpp"
+#include "devices.hpp"
 #include "errors.hpp"
 #include "stream.hpp"
 
@@ -107,19 +107,21 @@ nb::any matrix_of_arrays(nb::handle backend, nb::handle x_object, nb::handle y_o
         return result;
     }
     KernelMatrixHostOptions options{.state_tile = state_tile, .normalize = normalize, .jitter = jitter};
-    const std::shared_ptr<Backend> owner = backend_of(backend).get();
-    Call call(*owner, cost_of(shape, states || reupload), progress, k.made_here || own_out);
+    const Where where = where_of(backend);
+    Call call(where, cost_of(shape, states || reupload), progress, k.made_here || own_out);
     last_report() = call([=, x = std::move(x), y = std::move(y), k = std::move(k),
                           circuit = std::move(circuit)](const BatchOptions& batch) mutable {
         options.batch = batch;
-        if (states && shape.square()) return kernel_matrix(*owner, ConstHostArray(x), k, shape, options);
-        if (states)
-            return kernel_matrix(*owner, detail::GivenStates<ConstHostArray>(ConstHostArray(x)),
-                                 ConstHostArray(y), k, shape, options);
-        if (shape.square())
-            return kernel_matrix(*owner, circuit.circuit, ConstHostArray(x), k, shape, options);
-        return kernel_matrix(*owner, circuit.circuit, ConstHostArray(x), ConstHostArray(y), k, shape,
-                             options);
+        return where([&](auto& on) {
+            if (states && shape.square()) return kernel_matrix(on, ConstHostArray(x), k, shape, options);
+            if (states)
+                return kernel_matrix(on, detail::GivenStates<ConstHostArray>(ConstHostArray(x)),
+                                     ConstHostArray(y), k, shape, options);
+            if (shape.square())
+                return kernel_matrix(on, circuit.circuit, ConstHostArray(x), k, shape, options);
+            return kernel_matrix(on, circuit.circuit, ConstHostArray(x), ConstHostArray(y), k, shape,
+                                 options);
+        });
     });
     return result;
 }
@@ -173,7 +175,7 @@ Figures estimate(nb::handle backend, std::uint64_t samples, std::uint64_t others
                  const std::string& map, nb::handle weights, bool reupload, double scale, nb::handle dtype,
                  bool normalize) {
     const Circuit circuit = circuit_of(map, weights, reupload, scale, qubits);
-    return as_dict(estimate_kernel_matrix(*backend_of(backend).get(), circuit.circuit,
+    return as_dict(estimate_kernel_matrix(where_of(backend).first(), circuit.circuit,
                                           {samples, others, qubits}, real_type("dtype", dtype),
                                           {.normalize = normalize}));
 }

@@ -13,10 +13,10 @@
 #include <weft/ops/lattice_search.hpp>
 
 #include "arrays.hpp"
-#include "backend.hpp"
 #include "bindings.hpp"
 #include "calls.hpp"
 #include "cuda.hpp"
+#include "devices.hpp"
 #include "errors.hpp"
 
 namespace weft::python {
@@ -103,13 +103,15 @@ nb::typed<nb::tuple, nb::any, nb::any> encode_rows(const LatticeCode& code, nb::
         lattice_encode_on_cuda(place, code, x, codes, status, {.width = rows.width});
         return result;
     }
-    const std::shared_ptr<Backend> owner = backend_of(backend).get();
+    const Where where = where_of(backend);
     LatticeHostOptions options{.width = rows.width, .check_values = checked};
-    Call run(*owner, x.bytes() + codes.bytes(), progress, codes.made_here && status.made_here);
+    Call run(where, x.bytes() + codes.bytes(), progress, codes.made_here && status.made_here);
     last_report() = run([=, code = code, x = std::move(x), codes = std::move(codes),
                          status = std::move(status)](const BatchOptions& batch) mutable {
         options.batch = batch;
-        return lattice_encode(*owner, code, floats(x), bytes_of(codes), bytes_of(status), options);
+        return where([&](auto& on) {
+            return lattice_encode(on, code, floats(x), bytes_of(codes), bytes_of(status), options);
+        });
     });
     return result;
 }
@@ -156,13 +158,15 @@ nb::any decode_rows(const LatticeCode& code, nb::handle backend, nb::handle code
                                {.width = rows.width, .depth = depth});
         return result;
     }
-    const std::shared_ptr<Backend> owner = backend_of(backend).get();
+    const Where where = where_of(backend);
     LatticeDecodeHostOptions options{.width = rows.width, .depth = depth, .check_values = checked};
-    Call run(*owner, out.bytes() + codes.bytes(), progress, out.made_here);
+    Call run(where, out.bytes() + codes.bytes(), progress, out.made_here);
     last_report() = run([=, code = code, codes = std::move(codes), status = std::move(status),
                          out = std::move(out)](const BatchOptions& batch) mutable {
         options.batch = batch;
-        return lattice_decode(*owner, code, bytes_of(codes), bytes_of(status), writable_floats(out), options);
+        return where([&](auto& on) {
+            return lattice_decode(on, code, bytes_of(codes), bytes_of(status), writable_floats(out), options);
+        });
     });
     return result;
 }
@@ -183,13 +187,15 @@ nb::any quantize_rows(const LatticeCode& code, nb::handle backend, nb::handle x_
         lattice_quantize_on_cuda(place, code, x, out, with_status ? &status : nullptr, {.width = rows.width});
         return result;
     }
-    const std::shared_ptr<Backend> owner = backend_of(backend).get();
+    const Where where = where_of(backend);
     LatticeHostOptions options{.width = rows.width, .check_values = checked};
-    Call run(*owner, x.bytes() + out.bytes(), progress, out.made_here && !status.size);
+    Call run(where, x.bytes() + out.bytes(), progress, out.made_here && !status.size);
     last_report() = run([=, code = code, x = std::move(x), status = std::move(status),
                          out = std::move(out)](const BatchOptions& batch) mutable {
         options.batch = batch;
-        return lattice_quantize(*owner, code, floats(x), writable_floats(out), bytes_of(status), options);
+        return where([&](auto& on) {
+            return lattice_quantize(on, code, floats(x), writable_floats(out), bytes_of(status), options);
+        });
     });
     return result;
 }
@@ -218,13 +224,15 @@ nb::any inner(const LatticeCode& code, nb::handle backend, nb::handle x_object, 
         lattice_inner_on_cuda(place, table, code, x, y, out, {.width = rows.width});
         return result;
     }
-    const std::shared_ptr<Backend> owner = backend_of(backend).get();
+    const Where where = where_of(backend);
     LatticeHostOptions options{.width = rows.width, .check_values = checked};
-    Call run(*owner, x.bytes() + y.bytes(), nb::none(), out.made_here);
+    Call run(where, x.bytes() + y.bytes(), nb::none(), out.made_here);
     last_report() = run([=, &table, code = code, x = std::move(x), y = std::move(y),
                          out = std::move(out)](const BatchOptions& batch) mutable {
         options.batch = batch;
-        return lattice_inner(*owner, table, code, bytes_of(x), bytes_of(y), writable_floats(out), options);
+        return where([&](auto& on) {
+            return lattice_inner(on, table, code, bytes_of(x), bytes_of(y), writable_floats(out), options);
+        });
     });
     return result;
 }
@@ -239,13 +247,13 @@ nb::typed<nb::tuple, Trial, nb::typed<nb::list, Trial>> search(const LatticeCode
     constexpr const char* call = "Lattice.search_beta";
     Array sample = input(call, "sample", sample_object, {kFloat32});
     const Rows rows = rows_of(call, code, sample.shape);
-    const std::shared_ptr<Backend> owner = backend_of(backend).get();
+    const Where where = where_of(backend);
     LatticeSearchOptions options{.width = rows.width, .low = low, .high = high, .steps = steps};
-    Call run(*owner, sample.bytes() * steps, progress, true);
+    Call run(where, sample.bytes() * steps, progress, true);
     const LatticeSearch found =
         run([=, code = code, sample = std::move(sample)](const BatchOptions& batch) mutable {
             options.batch = batch;
-            return lattice_search_beta(*owner, code, floats(sample), options);
+            return where([&](auto& on) { return lattice_search_beta(on, code, floats(sample), options); });
         });
     const auto trial = [](const LatticeTrial& t) {
         return nb::make_tuple(t.beta, t.mean_squared_error, t.retried, t.unresolved);

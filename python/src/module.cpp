@@ -14,6 +14,7 @@ NB_MODULE(_core, module) {
     weft::python::translate_errors();
     weft::python::bind_calls(module);
     weft::python::bind_reports(module);
+    weft::python::bind_devices(module);
     weft::python::bind_backend(module);
     weft::python::bind_buffer(module);
     weft::python::bind_program(module);

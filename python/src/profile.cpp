@@ -46,7 +46,10 @@ void bind_profile(nb::module_& module) {
                    short_number(r.device_s) + " s>";
         });
     nb::class_<Profile>(module, "_Profile")
-        .def("__init__", [](Profile* self, const PyBackend& backend) { new (self) Profile(*backend.get()); })
+        .def(
+            "__init__",
+            [](Profile* self, nb::handle backend) { new (self) Profile(*backend_of(backend).get()); },
+            nb::arg("backend").none())
         .def(
             "report", [](const Profile& p) { return p.report(); },
             "Figures from the start of the window to now.")

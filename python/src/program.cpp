@@ -8,9 +8,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "backend.hpp"
 #include "bindings.hpp"
 #include "calls.hpp"
+#include "devices.hpp"
 #include "errors.hpp"
 
 namespace weft::python {
@@ -54,8 +54,8 @@ SpecConstant constant_of(std::uint32_t id, nb::handle value) {
     return {id, static_cast<std::uint32_t>(number)};
 }
 
-Program make_program(const PyBackend& backend, nb::handle spirv, const std::string& name,
-                     const std::string& entry, const nb::typed<nb::dict, int, nb::object>& constants,
+Program make_program(nb::handle backend, nb::handle spirv, const std::string& name, const std::string& entry,
+                     const nb::typed<nb::dict, int, nb::object>& constants,
                      const std::array<std::uint32_t, 3>& local_size, std::uint32_t elements_per_workgroup,
                      std::uint32_t max_workgroups, std::uint32_t workgroups_per_element) {
     const Array words = input("Program", "spirv", spirv, {kUint32, kUint8});
@@ -76,9 +76,9 @@ Program make_program(const PyBackend& backend, nb::handle spirv, const std::stri
     }
     std::vector<std::uint32_t> module(words.bytes() / 4);
     if (!module.empty()) std::memcpy(module.data(), words.data, words.bytes());
-    const std::shared_ptr<Backend> owner = backend.get();
+    const Where where = where_of(backend);
     const WithoutLock unlocked;
-    return Program(*owner, module, options);
+    return where([&](auto& on) { return Program(on, module, options); });
 }
 
 using Bindings = nb::typed<nb::list, nb::typed<nb::tuple, int, nb::str, nb::str>>;
@@ -124,7 +124,7 @@ void bind_program(nb::module_& module) {
     nb::class_<Program>(module, "_Program")
         .def(
             "__init__",
-            [](Program* self, const PyBackend& backend, nb::handle spirv, const std::string& name,
+            [](Program* self, nb::handle backend, nb::handle spirv, const std::string& name,
                const std::string& entry, const nb::typed<nb::dict, int, nb::object>& constants,
                const std::array<std::uint32_t, 3>& local_size, std::uint32_t elements_per_workgroup,
                std::uint32_t max_workgroups, std::uint32_t workgroups_per_element) {

@@ -20,6 +20,28 @@ std::string describe(const BatchReport& report, const std::string& what) {
            weft::to_string(report.path) + ">";
 }
 
+void bind_device_report(nb::module_& module) {
+    nb::class_<DeviceReport>(module, "DeviceReport", "What one device of a Devices did in a call.")
+        .def_ro("name", &DeviceReport::name, "Of the device.")
+        .def_ro("device", &DeviceReport::device, "Its place in the Devices.")
+        .def_ro("shares", &DeviceReport::shares, "Parts of the call that it did.")
+        .def_ro("jobs", &DeviceReport::jobs,
+                "Of these parts; a job that several devices did counts for each.")
+        .def_ro("items", &DeviceReport::items, "As ``OpReport.items``; of run_batch, elements.")
+        .def_ro("bytes_in", &DeviceReport::bytes_in)
+        .def_ro("bytes_out", &DeviceReport::bytes_out)
+        .def_ro("busy_s", &DeviceReport::busy_s, "From the beginning to the end of each share, added up.")
+        .def_ro("idle_end_s", &DeviceReport::idle_end_s,
+                "From the end of its last share to the end of the call.")
+        .def_ro("lost", &DeviceReport::lost, "In this call or before.")
+        .def_ro("note", &DeviceReport::note,
+                "Why it took no share, or no more; the error if it failed; otherwise empty.")
+        .def("__repr__", [](const DeviceReport& r) {
+            return "<weftgpu.DeviceReport of " + r.name + ": " + std::to_string(r.items) + " items, busy " +
+                   short_number(r.busy_s) + " s" + (r.note.empty() ? ">" : ", " + r.note + ">");
+        });
+}
+
 void bind_batch_report(nb::module_& module) {
     nb::class_<BatchReport>(
         module, "BatchReport",
@@ -42,6 +64,10 @@ void bind_batch_report(nb::module_& module) {
         .def_ro("queues", &BatchReport::queues)
         .def_ro("ring_slots", &BatchReport::ring_slots)
         .def_ro("chunk_elements", &BatchReport::chunk_elements)
+        .def_ro(
+            "devices", &BatchReport::devices,
+            "A row for each device of a Devices; empty: the call was on one Backend. The other figures are\n"
+            "sums over the rows, except ``wall_s``.")
         .def_prop_ro("gb_per_s", &BatchReport::gb_per_s, "(bytes_in + bytes_out) / wall_s / 1e9.")
         .def_prop_ro("device_s", &BatchReport::device_s,
                      "Time in which at least one stage ran; 0 if not timed.")
@@ -58,6 +84,7 @@ void bind_batch_report(nb::module_& module) {
 }  // namespace
 
 void bind_reports(nb::module_& module) {
+    bind_device_report(module);
     bind_batch_report(module);
     nb::class_<OpReport, BatchReport>(module, "OpReport", "What an op did on arrays in host memory.")
         .def_ro("op", &OpReport::op, "``field_add``, ``encode``, ``kernel_matrix``, ...")

@@ -5,11 +5,14 @@ Importing this package opens no driver and needs none: the first call that uses 
 :class:`Backend`, and says why if there is none.
 """
 
-from weftgpu._backend import Backend, default_backend, set_default_backend
+# First, because what a module does at exit is done in reverse order, and pipelines and streams end before devices.
+from weftgpu._default import default_backend, set_default_backend
+from weftgpu._backend import Backend
 from weftgpu._batch import Broadcast, Future, Job, JobPipeline, run_batch
 from weftgpu._core import (
     BatchReport,
     Device,
+    DeviceReport,
     EncodeOutcome,
     Event,
     OpReport,
@@ -24,6 +27,7 @@ from weftgpu._core import (
     last_report,
     normalize_kernel_matrix,
 )
+from weftgpu._devices import Devices
 from weftgpu._encode import encode
 from weftgpu._errors import (
     Cancelled,
@@ -50,6 +54,8 @@ __all__ = [
     "Cancelled",
     "Device",
     "DeviceLost",
+    "DeviceReport",
+    "Devices",
     "EncodeError",
     "EncodeOutcome",
     "Error",

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Backend, and the one that calls use by default."""
+"""The Backend."""
 
 from __future__ import annotations
 
-import atexit
 import os
-import threading
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
@@ -14,6 +12,17 @@ from weftgpu._errors import call_core
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+
+def name_of(device: str | int | _core.Device | None) -> str | None:
+    """A device as the setting ``device`` has it."""
+    if isinstance(device, _core.Device):
+        return device.uuid
+    return None if device is None else str(device)
+
+
+def path_of(path: str | os.PathLike[str] | None) -> str | None:
+    return None if path is None else os.fspath(path)
 
 
 class Backend(_core._Backend):
@@ -26,7 +35,7 @@ class Backend(_core._Backend):
     ----------
     device : str, int, Device or None
         Index, start of the UUID, part of the name, ``"cpu"``, ``"auto"`` for the best one, or a Device of
-        :func:`devices`.
+        :func:`devices`. Of several that it names, the best one; :class:`Devices` uses them all.
     path : {"auto", "staged", "direct", "imported", "host"}
         How bytes reach the kernels.
     queues : {"auto", "single", "split"}
@@ -81,13 +90,10 @@ class Backend(_core._Backend):
         cache_dir: str | os.PathLike[str] | None = None,
         vulkan_library: str | None = None,
     ) -> None:
-        if isinstance(device, _core.Device):
-            device = device.uuid
         call_core(
-            "Backend", _core._Backend.__init__, self, None if device is None else str(device), path, queues,
-            host_allocator, validation, log_level, None if trace is None else os.fspath(trace),
-            None if cache_dir is None else os.fspath(cache_dir), vulkan_library, chunk_elements, memory_limit, ring_slots,
-            copy_threads, cache,
+            "Backend", _core._Backend.__init__, self, name_of(device), path, queues, host_allocator, validation, log_level,
+            path_of(trace), path_of(cache_dir), vulkan_library, chunk_elements, memory_limit, ring_slots, copy_threads,
+            cache,
         )
 
     def cuda_event(self, stream: Any) -> _core.Event:
@@ -119,70 +125,3 @@ class Backend(_core._Backend):
 
     def __repr__(self) -> str:
         return f"<weftgpu.Backend on {self.name}>"
-
-
-_default: Backend | None = None
-_making = threading.Lock()
-
-
-def default_backend() -> Backend:
-    """The backend of calls that are not given one: made on first use, one a process.
-
-    Returns
-    -------
-    Backend
-        On the device that ``WEFT_DEVICE`` names, or on the best one.
-
-    Raises
-    ------
-    Unavailable
-        As :class:`Backend`.
-
-    Examples
-    --------
-    >>> weftgpu.default_backend() is weftgpu.default_backend()
-    True
-    """
-    global _default
-    if _default is not None:
-        return _default
-    with _making:
-        if _default is None:
-            _default = Backend()
-        return _default
-
-
-def set_default_backend(backend: Backend | None) -> None:
-    """Makes ``backend`` the one that calls use by default; None: the next call makes a new one.
-
-    Parameters
-    ----------
-    backend : Backend or None
-
-    Examples
-    --------
-    >>> weftgpu.set_default_backend(weftgpu.Backend("cpu"))  # doctest: +SKIP
-    """
-    global _default
-    _default = backend
-
-
-def _after_fork() -> None:
-    global _default, _making
-    _core._after_fork()
-    if _default is not None:
-        # Never destroyed here: the device belongs to the parent.
-        _of_parent.append(_default)
-        _default = None
-    _making = threading.Lock()
-
-
-def _at_exit() -> None:
-    global _default
-    _core._shut_down()
-    _default = None
-
-
-_of_parent: list[Backend] = []
-os.register_at_fork(after_in_child=_after_fork)
-atexit.register(_at_exit)

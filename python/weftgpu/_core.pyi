@@ -10,6 +10,55 @@ def _shut_down() -> None:
 def _after_fork() -> None:
     """Called in a process that was forked."""
 
+class DeviceReport:
+    """What one device of a Devices did in a call."""
+
+    @property
+    def name(self) -> str:
+        """Of the device."""
+
+    @property
+    def device(self) -> int:
+        """Its place in the Devices."""
+
+    @property
+    def shares(self) -> int:
+        """Parts of the call that it did."""
+
+    @property
+    def jobs(self) -> int:
+        """Of these parts; a job that several devices did counts for each."""
+
+    @property
+    def items(self) -> int:
+        """As ``OpReport.items``; of run_batch, elements."""
+
+    @property
+    def bytes_in(self) -> int: ...
+
+    @property
+    def bytes_out(self) -> int: ...
+
+    @property
+    def busy_s(self) -> float:
+        """From the beginning to the end of each share, added up."""
+
+    @property
+    def idle_end_s(self) -> float:
+        """From the end of its last share to the end of the call."""
+
+    @property
+    def lost(self) -> bool:
+        """In this call or before."""
+
+    @property
+    def note(self) -> str:
+        """
+        Why it took no share, or no more; the error if it failed; otherwise empty.
+        """
+
+    def __repr__(self) -> str: ...
+
 class BatchReport:
     """
     What a batch did. Every figure was measured or counted in that run; times in seconds.
@@ -75,6 +124,13 @@ class BatchReport:
     def chunk_elements(self) -> int: ...
 
     @property
+    def devices(self) -> list[DeviceReport]:
+        """
+        A row for each device of a Devices; empty: the call was on one Backend. The other figures are
+        sums over the rows, except ``wall_s``.
+        """
+
+    @property
     def gb_per_s(self) -> float:
         """(bytes_in + bytes_out) / wall_s / 1e9."""
 
@@ -132,6 +188,36 @@ def last_report() -> OpReport:
     OpReport
         Of an op; before the first call, a report of nothing.
     """
+
+class _Devices:
+    def __init__(self, device: str | None, path: str | None, queues: str | None, host_allocator: str | None, validation: str | None, log_level: str | None, trace: str | None, cache_dir: str | None, vulkan_library: str | None, chunk_elements: int | None, memory_limit: int | None, ring_slots: int | None, copy_threads: int | None, cache: bool | None) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def names(self) -> list[str]:
+        """Name of each device."""
+
+    @property
+    def lost(self) -> list[bool]:
+        """
+        Of each device, whether a call found it lost, so that later calls leave it out.
+        """
+
+    def wait_idle(self) -> None:
+        """Waits until every device that is not lost is idle."""
+
+    def trim(self) -> None:
+        """
+        Frees staging memory and scratch that no call uses at the moment, of every device that is not lost.
+        """
+
+    def save_pipeline_cache(self) -> bool:
+        """
+        Writes the pipeline caches to disk now; False if they are off or one cannot be written.
+        """
+
+    def _close(self) -> None: ...
 
 class Device:
     """One physical device as its driver reports it; see devices()."""
@@ -200,7 +286,11 @@ def devices() -> list[Device]:
     """
 
 class _Backend:
+    @overload
     def __init__(self, device: str | None, path: str | None, queues: str | None, host_allocator: str | None, validation: str | None, log_level: str | None, trace: str | None, cache_dir: str | None, vulkan_library: str | None, chunk_elements: int | None, memory_limit: int | None, ring_slots: int | None, copy_threads: int | None, cache: bool | None) -> None: ...
+
+    @overload
+    def __init__(self, devices: _Devices, index: int) -> None: ...
 
     @property
     def name(self) -> str:
@@ -294,7 +384,7 @@ class _Buffer:
     def __repr__(self) -> str: ...
 
 class _Program:
-    def __init__(self, backend: _Backend, spirv: object | None, name: str, entry: str, constants: dict[int, object], local_size: _Sequence[int], elements_per_workgroup: int, max_workgroups: int, workgroups_per_element: int) -> None: ...
+    def __init__(self, backend: object, spirv: object | None, name: str, entry: str, constants: dict[int, object], local_size: _Sequence[int], elements_per_workgroup: int, max_workgroups: int, workgroups_per_element: int) -> None: ...
 
     @property
     def name(self) -> str: ...
@@ -326,10 +416,10 @@ class _Job:
     @property
     def outputs(self) -> list[Any]: ...
 
-def _run_batch(backend: _Backend, program: _Program, jobs: Iterable[_Job], progress: object | None, mode: str, path: str, queues: str, chunk_elements: int, ring_slots: int) -> BatchReport: ...
+def _run_batch(backend: object, program: _Program, jobs: Iterable[_Job], progress: object | None, mode: str, path: str, queues: str, chunk_elements: int, ring_slots: int) -> BatchReport: ...
 
 class _Pipeline:
-    def __init__(self, backend: _Backend, program: _Program, mode: str, path: str, queues: str, chunk_elements: int, ring_slots: int) -> None: ...
+    def __init__(self, backend: object, program: _Program, mode: str, path: str, queues: str, chunk_elements: int, ring_slots: int) -> None: ...
 
     def submit(self, arg: _Job, /) -> int: ...
 
@@ -478,7 +568,7 @@ class ProfileReport:
     def __repr__(self) -> str: ...
 
 class _Profile:
-    def __init__(self, arg: _Backend, /) -> None: ...
+    def __init__(self, backend: object | None) -> None: ...
 
     def report(self) -> ProfileReport:
         """Figures from the start of the window to now."""

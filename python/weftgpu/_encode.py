@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from weftgpu._backend import Backend
+    from weftgpu._devices import Devices
     from weftgpu._progress import Progress
     from weftgpu._stream import Buffer, Stream
 
@@ -26,7 +27,7 @@ def encode(
     *,
     strict: bool = False,
     stream: Stream | None = None,
-    backend: Backend | None = None,
+    backend: Backend | Devices | None = None,
     progress: Progress = None,
 ) -> Any:
     """Encodes each row of ``x`` into a state of ``qubits`` qubits; qubit k is bit k of an amplitude's index.
@@ -50,7 +51,7 @@ def encode(
         zeros, all others are right, and the error comes when the work is done.
     stream : Stream, optional
         ``x`` and ``out`` are Buffers; records the work and returns an EncodeOutcome.
-    backend : Backend, optional
+    backend : Backend or Devices, optional
     progress : bool or callable, optional
         Called with (done, total, per second, seconds left), counted in samples.
 

@@ -63,7 +63,7 @@ class OutOfMemory(Error, MemoryError):
 
 
 class DeviceLost(Error):
-    """The driver lost the device: make a new Backend."""
+    """The driver lost the device, or every device of a Devices: make a new one."""
 
 
 class Unavailable(Error, RuntimeError):

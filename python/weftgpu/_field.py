@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from weftgpu._backend import Backend
+    from weftgpu._devices import Devices
     from weftgpu._progress import Progress
     from weftgpu._stream import Stream
 
@@ -46,7 +47,7 @@ class Field(_core._Field):
         Operands and result are in Montgomery form.
     stream : Stream, optional
         The arrays are Buffers, ``out`` is needed, and the work is recorded.
-    backend : Backend, optional
+    backend : Backend or Devices, optional
     progress : bool or callable, optional
         Called with (done, total, per second, seconds left), counted in elements.
 
@@ -190,7 +191,7 @@ class Field(_core._Field):
     # ---------------------------------------------------------------- operations
 
     def add(self, a: Any, b: Any, out: Any = None, *, checked: bool = False, montgomery: bool = False,
-            stream: Stream | None = None, backend: Backend | None = None, progress: Progress = None) -> Any:
+            stream: Stream | None = None, backend: Backend | Devices | None = None, progress: Progress = None) -> Any:
         """a + b, element by element.
 
         Examples
@@ -202,32 +203,32 @@ class Field(_core._Field):
         return self._run("add", a, b, None, out, checked, montgomery, stream, backend, progress)
 
     def sub(self, a: Any, b: Any, out: Any = None, *, checked: bool = False, montgomery: bool = False,
-            stream: Stream | None = None, backend: Backend | None = None, progress: Progress = None) -> Any:
+            stream: Stream | None = None, backend: Backend | Devices | None = None, progress: Progress = None) -> Any:
         """a - b, element by element."""
         return self._run("sub", a, b, None, out, checked, montgomery, stream, backend, progress)
 
     def neg(self, a: Any, out: Any = None, *, checked: bool = False, montgomery: bool = False,
-            stream: Stream | None = None, backend: Backend | None = None, progress: Progress = None) -> Any:
+            stream: Stream | None = None, backend: Backend | Devices | None = None, progress: Progress = None) -> Any:
         """-a, element by element."""
         return self._run("neg", a, None, None, out, checked, montgomery, stream, backend, progress)
 
     def mul(self, a: Any, b: Any, out: Any = None, *, checked: bool = False, montgomery: bool = False,
-            stream: Stream | None = None, backend: Backend | None = None, progress: Progress = None) -> Any:
+            stream: Stream | None = None, backend: Backend | Devices | None = None, progress: Progress = None) -> Any:
         """a * b, element by element."""
         return self._run("mul", a, b, None, out, checked, montgomery, stream, backend, progress)
 
     def square(self, a: Any, out: Any = None, *, checked: bool = False, montgomery: bool = False,
-               stream: Stream | None = None, backend: Backend | None = None, progress: Progress = None) -> Any:
+               stream: Stream | None = None, backend: Backend | Devices | None = None, progress: Progress = None) -> Any:
         """a * a, element by element."""
         return self._run("square", a, None, None, out, checked, montgomery, stream, backend, progress)
 
     def inv(self, a: Any, out: Any = None, *, checked: bool = False, montgomery: bool = False,
-            stream: Stream | None = None, backend: Backend | None = None, progress: Progress = None) -> Any:
+            stream: Stream | None = None, backend: Backend | Devices | None = None, progress: Progress = None) -> Any:
         """1 / a, element by element; 0 for 0."""
         return self._run("inverse", a, None, None, out, checked, montgomery, stream, backend, progress)
 
     def axpy(self, scalar: Any, a: Any, b: Any, out: Any = None, *, checked: bool = False, montgomery: bool = False,
-             stream: Stream | None = None, backend: Backend | None = None, progress: Progress = None) -> Any:
+             stream: Stream | None = None, backend: Backend | Devices | None = None, progress: Progress = None) -> Any:
         """scalar * a + b. ``scalar`` is an int, or one element in the form of ``a`` and ``b``.
 
         Examples
@@ -241,12 +242,12 @@ class Field(_core._Field):
         return self._run("axpy", a, b, scalar, out, checked, montgomery, stream, backend, progress)
 
     def sum(self, a: Any, out: Any = None, *, checked: bool = False, montgomery: bool = False,
-            stream: Stream | None = None, backend: Backend | None = None, progress: Progress = None) -> Any:
+            stream: Stream | None = None, backend: Backend | Devices | None = None, progress: Progress = None) -> Any:
         """The sum of all elements: one element, of shape (limbs,), or () for fields of one limb."""
         return self._run("sum", a, None, None, out, checked, montgomery, stream, backend, progress)
 
     def inner_product(self, a: Any, b: Any, out: Any = None, *, checked: bool = False, montgomery: bool = False,
-                      stream: Stream | None = None, backend: Backend | None = None,
+                      stream: Stream | None = None, backend: Backend | Devices | None = None,
                       progress: Progress = None) -> Any:
         """The sum of a * b over all elements: one element.
 
@@ -259,17 +260,17 @@ class Field(_core._Field):
         return self._run("inner-product", a, b, None, out, checked, montgomery, stream, backend, progress)
 
     def to_montgomery(self, a: Any, out: Any = None, *, checked: bool = False, stream: Stream | None = None,
-                      backend: Backend | None = None, progress: Progress = None) -> Any:
+                      backend: Backend | Devices | None = None, progress: Progress = None) -> Any:
         """a * R with R = 2**(8 * element_bytes): Montgomery form."""
         return self._run("to-montgomery", a, None, None, out, checked, False, stream, backend, progress)
 
     def from_montgomery(self, a: Any, out: Any = None, *, checked: bool = False, stream: Stream | None = None,
-                        backend: Backend | None = None, progress: Progress = None) -> Any:
+                        backend: Backend | Devices | None = None, progress: Progress = None) -> Any:
         """a / R: back from Montgomery form."""
         return self._run("from-montgomery", a, None, None, out, checked, False, stream, backend, progress)
 
     def _run(self, name: str, a: Any, b: Any, scalar: Any, out: Any, checked: bool, montgomery: bool,
-             stream: Stream | None, backend: Backend | None, progress: Progress) -> Any:
+             stream: Stream | None, backend: Backend | Devices | None, progress: Progress) -> Any:
         if stream is not None:
             if out is None:
                 raise InvalidArgument(f"Field.{name}: with a stream, out must be a Buffer", "invalid_argument")

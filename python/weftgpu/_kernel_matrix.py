@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from weftgpu._backend import Backend
+    from weftgpu._devices import Devices
     from weftgpu._progress import Progress
     from weftgpu._stream import Stream
 
@@ -33,7 +34,7 @@ def kernel_matrix(
     out: Any = None,
     state_tile: int | None = None,
     stream: Stream | None = None,
-    backend: Backend | None = None,
+    backend: Backend | Devices | None = None,
     progress: Progress = None,
 ) -> Any:
     """K[i, j] = abs(<psi(y_j)|psi(x_i)>)**2 of features through a circuit, or of states.
@@ -65,7 +66,7 @@ def kernel_matrix(
         States that are built at a time.
     stream : Stream, optional
         ``x``, ``y`` and ``out`` are Buffers; records the work and returns ``out``.
-    backend : Backend, optional
+    backend : Backend or Devices, optional
     progress : bool or callable, optional
         Called with (done, total, per second, seconds left), counted in pairs.
 
@@ -110,7 +111,7 @@ def kernel_matrix(
 
 def _compute(
     x: Any, y: Any, *, map: str, weights: Any, reupload: bool, scale: float, dtype: DTypeLike | None, normalize: bool,
-    jitter: float, state_tile: int | None, out: Any, own_out: bool, backend: Backend | None, progress: Progress,
+    jitter: float, state_tile: int | None, out: Any, own_out: bool, backend: Backend | Devices | None, progress: Progress,
 ) -> Any:
     """``own_out``: nobody else knows ``out``, so that a signal need not wait until it is left alone."""
     if dtype is None:
@@ -168,7 +169,7 @@ def estimate_kernel_matrix(
     scale: float = 1.0,
     dtype: DTypeLike = "float32",
     normalize: bool = False,
-    backend: Backend | None = None,
+    backend: Backend | Devices | None = None,
 ) -> dict[str, Any]:
     """How a kernel matrix would be made and what memory it takes, before anything is allocated.
 

@@ -11,6 +11,7 @@ from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:
     from weftgpu._backend import Backend
+    from weftgpu._devices import Devices
     from weftgpu._progress import Progress
 
 
@@ -115,7 +116,7 @@ class Lattice(_core._Lattice):
         return Lattice(**{**self._settings(), **settings})
 
     def encode(self, x: Any, out: Any = None, status: Any = None, *, checked: bool = False,
-               backend: Backend | None = None, progress: Progress = None) -> tuple[Any, Any]:
+               backend: Backend | Devices | None = None, progress: Progress = None) -> tuple[Any, Any]:
         """Codes of the rows of ``x``; the last axis is cut into vectors, the last of them padded with zeros.
 
         Parameters
@@ -127,7 +128,7 @@ class Lattice(_core._Lattice):
             Retries of each vector; 0x80 is added if it still overloads, 0xff stands for values that are not finite.
         checked : bool
             Refuses values that are not finite before anything runs.
-        backend : Backend, optional
+        backend : Backend or Devices, optional
         progress : bool or callable, optional
             Called with (done, total, per second, seconds left), counted in vectors.
 
@@ -146,7 +147,7 @@ class Lattice(_core._Lattice):
         )
 
     def decode(self, codes: Any, status: Any = None, *, shape: tuple[int, ...] | None = None, depth: int = 0,
-               out: Any = None, checked: bool = False, backend: Backend | None = None,
+               out: Any = None, checked: bool = False, backend: Backend | Devices | None = None,
                progress: Progress = None) -> Any:
         """The values that codes stand for.
 
@@ -161,7 +162,7 @@ class Lattice(_core._Lattice):
         out : array of float32, optional
         checked : bool
             Refuses digits and statuses that no encoder writes before anything runs; unchecked they give NaN.
-        backend : Backend, optional
+        backend : Backend or Devices, optional
         progress : bool or callable, optional
 
         Returns
@@ -177,7 +178,7 @@ class Lattice(_core._Lattice):
         )
 
     def quantize(self, x: Any, out: Any = None, status: Any = None, *, checked: bool = False,
-                 backend: Backend | None = None, progress: Progress = None) -> Any:
+                 backend: Backend | Devices | None = None, progress: Progress = None) -> Any:
         """encode and decode in one pass, bit for bit, without the codes. ``out`` may be ``x``.
 
         Parameters
@@ -198,7 +199,7 @@ class Lattice(_core._Lattice):
         )
 
     def inner(self, x: Any, y: Any, shape: tuple[int, ...], out: Any = None, *, checked: bool = False,
-              backend: Backend | None = None) -> Any:
+              backend: Backend | Devices | None = None) -> Any:
         """Inner products of rows without decoding them, for z2 and d4 with q of at most 8.
 
         Parameters
@@ -210,7 +211,7 @@ class Lattice(_core._Lattice):
         out : array, shape[:-1], float32, optional
         checked : bool
             Refuses digits that are not below q.
-        backend : Backend, optional
+        backend : Backend or Devices, optional
 
         Returns
         -------
@@ -219,7 +220,7 @@ class Lattice(_core._Lattice):
         return call_core("Lattice.inner", _core._Lattice._inner, self, backend, x, y, shape, out, checked)
 
     def search_beta(self, sample: Any, *, low: float = 0.0, high: float = 0.0, steps: int = 40,
-                    backend: Backend | None = None, progress: Progress = None) -> LatticeSearch:
+                    backend: Backend | Devices | None = None, progress: Progress = None) -> LatticeSearch:
         """The step size of least error on a sample.
 
         Parameters
@@ -229,7 +230,7 @@ class Lattice(_core._Lattice):
             The range of beta; 0: from the largest value of the sample.
         steps : int
             Betas tried over the range, 2 to 1000.
-        backend : Backend, optional
+        backend : Backend or Devices, optional
         progress : bool or callable, optional
 
         Returns

@@ -7,7 +7,6 @@ import os
 from typing import TYPE_CHECKING
 
 from weftgpu import _core
-from weftgpu._backend import default_backend
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -37,7 +36,7 @@ class profile:
         self._report: _core.ProfileReport | None = None
 
     def __enter__(self) -> profile:
-        self._core = _core._Profile(self._backend if self._backend is not None else default_backend())
+        self._core = _core._Profile(self._backend)
         self._report = None
         return self
 

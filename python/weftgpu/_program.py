@@ -7,13 +7,14 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._backend import default_backend
+from weftgpu._default import default_devices
 from weftgpu._errors import call_core
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from weftgpu._backend import Backend
+    from weftgpu._devices import Devices
 
 
 class SpirV:
@@ -136,7 +137,8 @@ class Program(_core._Program):
     ----------
     spirv : SpirV, bytes or array of uint32
         A SPIR-V 1.0 to 1.5 module. docs/shaders.md says what a shader may use.
-    backend : Backend, optional
+    backend : Backend or Devices, optional
+        With Devices, jobs of the program are shared among them.
     name : str
         In reports and messages; by default that of the SpirV.
     entry : str
@@ -160,7 +162,7 @@ class Program(_core._Program):
     def __init__(
         self,
         spirv: SpirV | Any,
-        backend: Backend | None = None,
+        backend: Backend | Devices | None = None,
         *,
         name: str = "",
         entry: str = "main",
@@ -170,7 +172,7 @@ class Program(_core._Program):
         max_workgroups: int = 0,
         workgroups_per_element: int = 0,
     ) -> None:
-        self.backend = backend if backend is not None else default_backend()
+        self.backend: Backend | Devices = backend if backend is not None else default_devices()
         code = spirv.code if isinstance(spirv, SpirV) else spirv
         title = name or (spirv.name if isinstance(spirv, SpirV) else "")
         call_core(

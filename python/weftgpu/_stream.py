@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from weftgpu._backend import Backend
+    from weftgpu._devices import Devices
     from weftgpu._program import Program
 
 
@@ -38,7 +39,8 @@ class Buffer(_core._Buffer):
         given before; for the other direction see :meth:`Backend.cuda_event`.
     name : str
         In reports.
-    backend : Backend, optional
+    backend : Backend or Devices, optional
+        Devices for pinned memory alone: it is that of the first device, which the others reach too.
 
     Raises
     ------
@@ -59,7 +61,7 @@ class Buffer(_core._Buffer):
 
     def __init__(
         self, shape: int | tuple[int, ...], dtype: DTypeLike = "float32", *, pinned: bool = False, cuda: bool = False,
-        name: str = "", backend: Backend | None = None,
+        name: str = "", backend: Backend | Devices | None = None,
     ) -> None:
         extents = (shape,) if isinstance(shape, int) else tuple(shape)
         call_core("Buffer", _core._Buffer.__init__, self, backend, extents, dtype, pinned, cuda, name)
@@ -106,7 +108,7 @@ def from_dlpack(x: Any, *, backend: Backend | None = None) -> Buffer:
 
 
 def pinned_empty(
-    shape: int | tuple[int, ...], dtype: DTypeLike = "float32", *, backend: Backend | None = None
+    shape: int | tuple[int, ...], dtype: DTypeLike = "float32", *, backend: Backend | Devices | None = None
 ) -> NDArray[Any]:
     """A NumPy array in page-locked memory: calls on it need no staging copy. Contents undefined.
 
@@ -114,7 +116,8 @@ def pinned_empty(
     ----------
     shape : int or tuple of int
     dtype : float32, float64, complex64, complex128, uint8, uint32, uint64, int32 or int64
-    backend : Backend, optional
+    backend : Backend or Devices, optional
+        With Devices, none of them needs a staging copy.
 
     Returns
     -------

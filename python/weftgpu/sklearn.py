@@ -8,8 +8,8 @@ NystroemQuantum             rows to features whose inner products approximate th
 QuantumKernelRidge          kernel ridge regression
 ==========================  ======================================================================
 
-All of them can be cloned, pickled and searched over (``kernel__scale``). They use the default backend of the process
-that runs them, so workers of a search with ``n_jobs`` open the device that ``WEFT_DEVICE`` names.
+All of them can be cloned, pickled and searched over (``kernel__scale``). They use the default devices of the process
+that runs them, so workers of a search with ``n_jobs`` open the devices that ``WEFT_DEVICE`` names.
 
 scikit-learn's own ``KernelRidge``, ``KernelPCA`` and ``Nystroem`` call a callable once for each pair of rows. Use the
 classes here instead, or a pipeline with QuantumKernelTransformer.

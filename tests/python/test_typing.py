@@ -22,6 +22,11 @@ seconds: float = report.wall_s
 with weftgpu.profile() as p:
     weftgpu.kernel_matrix(np.zeros((3, 2), np.float32), progress=lambda done, total, rate, left: print(done))
 rows: list[int] = weftgpu.EncodeError().rows
+with weftgpu.Devices([0, 0], chunk_elements=1024) as devices:
+    F.add(F.array([1]), F.array([2]), backend=devices)
+    done: list[int] = [row.items for row in weftgpu.last_report().devices]
+    second: weftgpu.Backend = devices[1]
+    lost: list[bool] = devices.lost
 buffer = weftgpu.Buffer((3, 4), "float64", pinned=True)
 shape: tuple[int, ...] = buffer.shape
 """

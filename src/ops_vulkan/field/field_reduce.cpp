@@ -101,6 +101,9 @@ BatchReport reduce(Where& where, const FieldCall& call, const FieldHostOptions& 
     report.jobs = call.jobs.size();
     report.elements = total;
     report.chunk_elements = std::min(report.chunk_elements * kFieldStreamedBlock, total);
+    // Blocks were counted, and the last one of a job may have fewer elements.
+    for (DeviceReport& row : report.devices)
+        row.items = row.bytes_in / (call.field.element_bytes * (takes_b(call.op) ? 2 : 1));
     for (StageInterval& interval : report.intervals)
         interval.job = static_cast<std::uint32_t>(work.job_of(interval.job));
     return report;

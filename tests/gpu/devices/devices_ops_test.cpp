@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,12 @@ std::vector<float> floats(std::size_t count, std::uint32_t seed, float scale = 1
     std::vector<float> made(count);
     for (float& v : made) v = values(random);
     return made;
+}
+
+std::uint64_t items_of_rows(const OpReport& report) {
+    std::uint64_t items = 0;
+    for (const weft::DeviceReport& row : report.devices) items += row.items;
+    return items;
 }
 
 }  // namespace
@@ -71,6 +78,11 @@ TEST_CASE("devices, field: element-wise ops and reductions") {
         CHECK(sum[0] == ones.size() + 6);
         CHECK(report.items == ones.size());
         CHECK(report.elements == ones.size());
+        // Rows count elements too; the last block of the second call has fewer.
+        const auto odd = std::span<const std::uint64_t>(ones).first(50021);
+        const OpReport small = weft::field_inner_product(devices, Field::goldilocks, odd, odd, sum);
+        CHECK(items_of_rows(report) == ones.size());
+        CHECK(items_of_rows(small) == odd.size());
     });
 }
 
