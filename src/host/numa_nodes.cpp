@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numa_nodes.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -32,20 +32,12 @@ std::optional<int> parse_node(std::string_view text) {
 }  // namespace
 
 std::vector<NumaNode> numa_nodes(const std::filesystem::path& sysfs) {
-    constexpr std::string_view kPrefix = "node";
+    const std::filesystem::path folder = sysfs / "devices/system/node";
     std::vector<NumaNode> nodes;
-    std::error_code error;
-    std::filesystem::directory_iterator at(sysfs / "devices/system/node", error);
-    for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
-        const std::string name = at->path().filename().string();
-        if (!name.starts_with(kPrefix)) continue;
-        const std::optional<int> node = parse_node(std::string_view(name).substr(kPrefix.size()));
-        if (!node) continue;
-        CpuSet cpus = parse_cpu_list(first_line(at->path() / "cpulist"));
-        if (!cpus.empty()) nodes.push_back({*node, std::move(cpus)});
+    for (const std::uint32_t node : parse_cpu_list(first_line(folder / "online"))) {
+        CpuSet cpus = parse_cpu_list(first_line(folder / ("node" + std::to_string(node)) / "cpulist"));
+        if (!cpus.empty()) nodes.push_back({static_cast<int>(node), std::move(cpus)});
     }
-    std::sort(nodes.begin(), nodes.end(),
-              [](const NumaNode& a, const NumaNode& b) { return a.node < b.node; });
     return nodes;
 }
 

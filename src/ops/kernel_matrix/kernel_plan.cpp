@@ -322,11 +322,11 @@ std::uint64_t pairs_to(const KernelMatrixPlan& plan, std::uint64_t rows) noexcep
                                       static_cast<double>(plan.shape.samples));
 }
 
-void cut_for_devices(KernelMatrixPlan& plan, std::size_t devices) noexcept {
-    constexpr std::uint64_t kStep = 256, kBlocksPerDevice = 12;  // along a side
+void cut_for_devices(KernelMatrixPlan& plan, std::uint64_t least) noexcept {
+    constexpr std::uint64_t kStep = 256, kBlocksOfASide = 13;
     const std::uint64_t side = std::max(plan.shape.samples, plan.shape.columns());
-    const std::uint64_t wanted = side / (kBlocksPerDevice * devices) / kStep * kStep;
-    plan.states.block = std::min(plan.states.block, std::max(kStep, wanted));
+    const std::uint64_t wanted = side / kBlocksOfASide / kStep * kStep;
+    plan.states.block = std::min(plan.states.block, std::max(least, wanted));
 }
 
 std::array<std::uint32_t, 2> real_words(double value, bool real64) noexcept {

@@ -187,8 +187,9 @@ std::vector<HostBlock> host_blocks(const KernelMatrixPlan& plan);
 std::uint64_t pairs_of(const KernelMatrixShape& shape, const KernelBlock& block) noexcept;
 /// The pairs of the first `rows` rows, if each row had equally many.
 std::uint64_t pairs_to(const KernelMatrixPlan& plan, std::uint64_t rows) noexcept;
-/// Makes blocks so small that `devices` devices are busy to the end. Values of K stay the same.
-void cut_for_devices(KernelMatrixPlan& plan, std::size_t devices) noexcept;
+/// Makes blocks so small that several devices are busy to the end, but not smaller than `least` rows, which
+/// keep one device busy. Values of K stay the same.
+void cut_for_devices(KernelMatrixPlan& plan, std::uint64_t least) noexcept;
 
 /// The bits of a float, or of a double, low word first.
 std::array<std::uint32_t, 2> real_words(double value, bool real64) noexcept;

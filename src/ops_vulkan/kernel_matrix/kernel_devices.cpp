@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -103,15 +104,26 @@ DevicePlans plan_together(Devices& devices, const Call& call) {
         options.state_tile = static_cast<std::int64_t>(tile);
         made = plan_each(devices, call, options);
     }
+    constexpr std::uint64_t kGpuRows = 1536, kSoftwareRows = 256;
+    const bool software = core::first_backend(devices).device().type == DeviceType::cpu;
     std::uint64_t block = made.first().states.block;
     for (auto& plan : made.plans)
-        if (plan) {
-            kernels::cut_for_devices(*plan, devices.size());
+        if (plan && devices.size() > 1) {
+            kernels::cut_for_devices(*plan, software ? kSoftwareRows : kGpuRows);
             block = std::min(block, plan->states.block);
         }
     for (auto& plan : made.plans)
         if (plan) plan->states.block = block;
     return made;
+}
+
+/// For the next call. A destructor must not throw.
+void keep(kernels::KeptScratch& scratch) noexcept {
+    try {
+        scratch.keep();
+    } catch (const std::bad_alloc&) {
+        // The next call makes its own.
+    }
 }
 
 /// Does shares on one device. What it has packed stays for its next share.
@@ -130,9 +142,16 @@ class BlockShares {
         streamed_ = std::make_unique<kernels::StreamedBlocks>(backend, *scratch_, plan_, *source_, call.k,
                                                               call.options);
     }
+    ~BlockShares() {
+        streamed_.reset();
+        source_.reset();
+        if (!failed_) keep(scratch_);
+    }
     OpReport make(const core::Share& share, const BatchOptions& batch) {
         const std::span<const kernels::HostBlock> blocks(&blocks_[share.first], share.count);
+        failed_ = true;
         streamed_->make(blocks, batch, ~std::uint64_t{0});
+        failed_ = false;
         OpReport report;
         for (const kernels::HostBlock& block : blocks) {
             report.items += kernels::pairs_of(call_.shape, block.block);
@@ -149,6 +168,7 @@ class BlockShares {
     kernels::KeptScratch scratch_;
     std::unique_ptr<kernels::StateSource> source_;
     std::unique_ptr<kernels::StreamedBlocks> streamed_;
+    bool failed_ = false;  // so that work may still use the scratch memory
 };
 
 /// The same for a closed form, with shares of kRowsPerItem rows an item.
@@ -159,10 +179,15 @@ class RowShares {
         : plan_(plan),
           scratch_(backend, kernels::sizes_of(plan, call.x.type)),
           rows_(backend, *scratch_, plan_, call.x, call.y, call.k, call.circuit->scale, call.options) {}
+    ~RowShares() {
+        if (!failed_) keep(scratch_);
+    }
     OpReport make(const core::Share& share, const BatchOptions& batch) {
         const std::uint64_t first = share.first * kRowsPerItem;
         const std::uint64_t last = std::min(plan_.shape.samples, (share.first + share.count) * kRowsPerItem);
+        failed_ = true;
         rows_.make({first, last}, batch);
+        failed_ = false;
         OpReport report;
         report.items = kernels::pairs_to(plan_, last) - kernels::pairs_to(plan_, first);
         report.bytes_out = (last - first) * plan_.shape.columns() * plan_.value_bytes();
@@ -173,6 +198,7 @@ class RowShares {
     const KernelMatrixPlan& plan_;
     kernels::KeptScratch scratch_;
     kernels::StreamedRows rows_;
+    bool failed_ = false;
 };
 
 /// Blocks or rows below which a share is not worth its start: those of a few milliseconds.

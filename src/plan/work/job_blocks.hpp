@@ -29,9 +29,9 @@ struct BlockRules {
 
 class JobBlocks {
   public:
-    /// Elements of a block. Blocks begin where every device can bind memory; the last of a job has up to
-    /// twice as many. Jobs with chunks that must be longer are one block.
-    static constexpr std::uint64_t kElements = 4096;
+    /// Elements of a block, and of one whose elements are large. Blocks begin where every device can bind
+    /// memory; the last of a job has up to twice as many. Jobs with chunks that must be longer are one block.
+    static constexpr std::uint64_t kElements = 4096, kLargeElements = 256;
 
     /// `jobs` must outlive the object.
     JobBlocks(std::span<const Job> jobs, std::span<const BlockRules> devices);

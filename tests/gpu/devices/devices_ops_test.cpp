@@ -71,13 +71,14 @@ TEST_CASE("devices, field: element-wise ops and reductions") {
         CHECK(in_place == expected(FieldOp::add, a, b));
     });
     on_devices(1024, [](Devices& devices) {
-        // Reductions are shared by blocks of 4096 elements, and 4096 of their totals.
-        std::vector<std::uint64_t> ones(3u << 25, 1), sum(1);
+        // Reductions are shared by blocks of 4096 elements, and at least 1024 of these.
+        std::vector<std::uint64_t> ones(3u << 22, 1), sum(1);
         ones[5] = 7;
         const OpReport report = weft::field_sum(devices, Field::goldilocks, ones, sum);
         CHECK(sum[0] == ones.size() + 6);
         CHECK(report.items == ones.size());
         CHECK(report.elements == ones.size());
+        check_rows(report, devices, ones.size());
         // Rows count elements too; the last block of the second call has fewer.
         const auto odd = std::span<const std::uint64_t>(ones).first(50021);
         const OpReport small = weft::field_inner_product(devices, Field::goldilocks, odd, odd, sum);

@@ -19,6 +19,7 @@ const std::string kDevices = "bus/pci/devices/";
 
 /// A machine with two sockets, a GPU on each, and a node of memory alone.
 void write_two_sockets(const ScratchFolder& sysfs) {
+    sysfs.write(kNodes + "online", "0-2,10\n");
     sysfs.write(kNodes + "node0/cpulist", "0-1,4-5\n");
     sysfs.write(kNodes + "node1/cpulist", "2-3,6-7\n");
     sysfs.write(kNodes + "node2/cpulist", "\n");
@@ -57,6 +58,7 @@ TEST_CASE("numa nodes: the one next to a device") {
 
 TEST_CASE("numa nodes: a machine with one node, or without sysfs, has none to choose") {
     const ScratchFolder one;
+    one.write(kNodes + "online", "0-1\n");
     one.write(kNodes + "node0/cpulist", "0-7\n");
     one.write(kNodes + "node1/cpulist", "\n");  // memory of a GPU
     one.write(kDevices + "0000:65:00.0/numa_node", "0\n");

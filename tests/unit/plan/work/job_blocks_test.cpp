@@ -94,3 +94,18 @@ TEST_CASE("job blocks: a job that one of the devices cannot cut is one block") {
     const BlockRules tight{needs_of(vectors), &narrow};
     CHECK(JobBlocks(jobs, {&tight, 1}).count() == 1);
 }
+
+TEST_CASE("job blocks: jobs with large elements have smaller blocks") {
+    const DeviceLimits limits = limits_of();
+    const std::vector<Binding> bindings{{0, Access::read, "x", 4}, {1, Access::write, "y", 4}};
+    const BlockRules rules{needs_of(bindings), &limits};
+    std::uint32_t word = 0;
+    const Job job{.inputs = {InputSpan(&word, 1000 * 2048)},
+                  .outputs = {OutputSpan(&word, 1000 * 4)},
+                  .elements = 1000};
+    const JobBlocks blocks({&job, 1}, {&rules, 1});
+    constexpr std::uint64_t kLarge = JobBlocks::kLargeElements;
+    CHECK(blocks.count() == 3);
+    CHECK(blocks.parts(1, 1) == std::vector<JobPart>{{0, kLarge, kLarge}});
+    CHECK(blocks.parts(1, 2) == std::vector<JobPart>{{0, kLarge, 1000 - kLarge}});
+}
