@@ -25,8 +25,10 @@ LONG = 500_000_000  # cycles of torch.cuda._sleep: a missing wait would be seen
 @pytest.fixture(scope="module")
 def jax():
     jax = pytest.importorskip("jax")
+    ordinal = torch.cuda.current_device()
     if jax.default_backend() != "gpu":
         pytest.skip("JAX has no GPU")
+    torch.cuda.set_device(ordinal)  # JAX has opened every GPU, and the last one is current now
     return jax
 
 

@@ -11,7 +11,7 @@ namespace {
 
 // Part of a device's equal part of what is left that it takes next. Each share costs the time in which its
 // pipeline fills and empties, so shares are large while rates are trusted.
-constexpr double kTrustedPart = 0.8, kLaterPart = 0.5;
+constexpr double kTrustedPart = 0.7, kLaterPart = 0.5;
 // A share must end within this part of the time that the other devices need for everything. A rate that is
 // only expected may be ten times too high.
 constexpr double kTailMargin = 0.8, kUnknownMargin = 0.08;
@@ -77,6 +77,12 @@ std::uint64_t ShareQueue::unassigned() const {
                            [](std::uint64_t sum, const Share& share) { return sum + share.count; });
 }
 
+/// Items of its share that a device has probably not done yet.
+double ShareQueue::left_of(const Device& device, double now_s) const {
+    return std::max(0.0,
+                    static_cast<double>(device.share->count) - rate_of(device) * (now_s - device.began_s));
+}
+
 /// Seconds until the other devices would have finished everything without this one. The last items are done
 /// by one device, because they are not worth more than one share.
 double ShareQueue::others_finish_s(const Device& device, double now_s) const {
@@ -85,10 +91,7 @@ double ShareQueue::others_finish_s(const Device& device, double now_s) const {
     for (const Device& other : devices_) {
         if (&other == &device || other.dropped) continue;
         const double rate = rate_of(other);
-        const double busy =
-            !other.share
-                ? 0
-                : std::max(0.0, static_cast<double>(other.share->count) - rate * (now_s - other.began_s));
+        const double busy = other.share ? left_of(other, now_s) : 0;
         rates += rate;
         items += busy;
         last_s = std::min(last_s, (busy + last) / rate);
@@ -96,20 +99,23 @@ double ShareQueue::others_finish_s(const Device& device, double now_s) const {
     return rates > 0 ? std::max(items / rates, last_s) : kNever;
 }
 
-std::uint64_t ShareQueue::wanted(const Device& device) const {
-    double rates = 0;
-    for (const Device& other : devices_)
-        if (!other.dropped) rates += rate_of(other);
+/// A part of the device's fair part of everything that is not done, what others work on included.
+std::uint64_t ShareQueue::wanted(const Device& device, double now_s) const {
     if (!knows_rates() && !was_measured(device)) return device.least;  // which measures it
-    const double fair = static_cast<double>(unassigned()) * rate_of(device) / rates;
+    double rates = 0, items = static_cast<double>(unassigned());
+    for (const Device& other : devices_) {
+        if (other.dropped) continue;
+        rates += rate_of(other);
+        if (other.share) items += left_of(other, now_s);
+    }
     const double part = knows_rates() ? kTrustedPart : kLaterPart;
-    return std::max(device.least, static_cast<std::uint64_t>(fair * part));
+    return std::max(device.least, static_cast<std::uint64_t>(items * rate_of(device) / rates * part));
 }
 
 std::optional<Share> ShareQueue::take(std::size_t index, double now_s) {
     Device& device = devices_[index];
     if (unassigned() == 0 || device.dropped || (only_ && *only_ != index)) return std::nullopt;
-    const std::uint64_t count = only_ ? items_ : within_time(device, wanted(device), now_s);
+    const std::uint64_t count = only_ ? items_ : within_time(device, wanted(device, now_s), now_s);
     if (count == 0) return std::nullopt;
     device.reason.clear();
     device.began_s = now_s;

