@@ -123,6 +123,7 @@ OpReport encode_arrays(Devices& devices, EncodeMethod method, std::span<const En
                   .step = arrays.sample_bytes() < (std::uint64_t{1} << 20) ? kStep : 1,
                   .item_bytes = arrays.sample_bytes(),
                   .chunk_items = core::wanted_chunk_items(plan, options.batch),
+                  .single_job = !batch,
                   .progress_total = arrays.samples(),
                   .options = options.batch,
                   .worker = worker});

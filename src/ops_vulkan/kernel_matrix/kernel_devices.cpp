@@ -50,7 +50,9 @@ struct DevicePlans {
     const KernelMatrixPlan& first() const {
         for (const auto& plan : plans)
             if (plan) return *plan;
-        std::rethrow_exception(refused.at(0));
+        for (const std::exception_ptr& why : refused)
+            if (why) std::rethrow_exception(why);
+        throw Error(Errc::device_lost, "kernel_matrix: every device is lost");
     }
 };
 
@@ -238,6 +240,8 @@ OpReport run(Devices& devices, const Call& call) {
                            std::to_string(call.shape.qubits),
                   .items = items,
                   .least_items = least_items(plan, items, core::first_backend(devices).device().type),
+                  .single_job = true,
+                  .refused = made.refused,
                   .progress_total = call.shape.pairs(),
                   .options = call.batch,
                   .worker = worker});

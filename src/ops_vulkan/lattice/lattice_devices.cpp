@@ -86,6 +86,7 @@ OpReport run_rows(Devices& devices, const RowsOf& work, const RowsCall& call) {
                   .item_bytes = work.bytes / std::max<std::uint64_t>(1, elements),
                   .chunk_items = chunk != 0 ? std::max<std::uint64_t>(1, chunk / shape.element_vectors) : 0,
                   .repeatable = work.repeatable,
+                  .single_job = true,
                   .progress_total = shape.vectors(),
                   .options = work.batch,
                   .worker = worker});

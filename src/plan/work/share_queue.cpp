@@ -40,9 +40,7 @@ void ShareQueue::choose_only_device() {
     only_ = static_cast<std::size_t>(best - devices_.begin());
     if (devices_.size() > 1)
         for (Device& device : devices_)
-            if (&device != &*best)
-                device.reason = "too little work to share (" + std::to_string(items_) + " items, need " +
-                                std::to_string(2 * best->least) + ")";
+            if (&device != &*best) device.reason = "too little work to share";
 }
 
 /// Items a second: as measured, else as in earlier calls, else in proportion to what is known of the others.
@@ -161,7 +159,7 @@ Share ShareQueue::cut(std::uint64_t count) {
     } else if (count == from.count) {
         returned_.pop_back();
     } else {
-        returned_.back() = {from.first + count, from.count - count, true};
+        returned_.back() = {from.first + count, from.count - count, from.again};
     }
     return share;
 }
@@ -176,7 +174,7 @@ void ShareQueue::done(std::size_t index, double now_s) {
     device.share.reset();
 }
 
-bool ShareQueue::drop(std::size_t index) {
+bool ShareQueue::drop(std::size_t index, bool lost) {
     Device& device = devices_[index];
     device.dropped = true;
     // Another device must be able to take over from one that had everything.
@@ -186,8 +184,8 @@ bool ShareQueue::drop(std::size_t index) {
     }
     if (!device.share) return true;
     Share share = *std::exchange(device.share, std::nullopt);
-    const bool first_time = !share.again;
-    share.again = true;
+    const bool first_time = !lost || !share.again;
+    share.again = share.again || lost;
     returned_.push_back(share);
     return first_time;
 }

@@ -37,9 +37,10 @@ class ShareQueue {
     std::optional<Share> take(std::size_t device, double now_s);
     /// The device has finished its share.
     void done(std::size_t device, double now_s);
-    /// The device takes no further part. Its share goes back to the queue. false: the share had been given
-    /// back before, so that the work itself may be what devices fail on.
-    bool drop(std::size_t device);
+    /// The device takes no further part. Its share goes back to the queue. `lost`: and may be why. false: the
+    /// share had been given back by a device that was lost before, so that the work itself may be what
+    /// devices fail on.
+    bool drop(std::size_t device, bool lost = true);
 
     bool dropped(std::size_t device) const { return devices_[device].dropped; }
     /// All items are done.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <exception>
 #include <future>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -74,8 +76,20 @@ DeviceConfigs configs_of(const std::vector<Config>& configs) {
     return {configs, share_host(host_facts(), devices, chosen)};
 }
 
+/// One message at a time, whichever device it comes from.
+void share_log(std::vector<Config>& configs) {
+    const auto mutex = std::make_shared<std::mutex>();
+    for (Config& config : configs)
+        if (config.log)
+            config.log = [mutex, log = config.log](LogLevel level, std::string_view line) {
+                const std::lock_guard lock(*mutex);
+                log(level, line);
+            };
+}
+
 /// Opens all devices simultaneously, because a driver takes a tenth of a second or more for each.
-std::vector<Backend> open_all(const DeviceConfigs& given) {
+std::vector<Backend> open_all(DeviceConfigs given) {
+    share_log(given.configs);
     const auto open = [&](std::size_t i) {
         return detail::Access::make<Backend>(open_device(given.configs[i], given.host));
     };
@@ -144,7 +158,10 @@ detail::BufferObjects detail::import_into_others(Devices& devices, const core::B
         try {
             imports.push_back(core::BufferObject::import(context, memory.mapped(), memory.bytes()));
         } catch (const Error& e) {
-            if (e.code() != Errc::device_lost) core::log_refused_import(*context, e);
+            if (e.code() == Errc::device_lost)
+                Access::state(devices).set_lost(i);
+            else
+                core::log_refused_import(*context, e);
         }
     }
     return imports;
@@ -156,7 +173,13 @@ bool Devices::lost(std::size_t index) const {
 }
 
 void Devices::wait_idle() {
-    for (const std::size_t i : state().usable("Devices::wait_idle")) state().backends()[i].wait_idle();
+    for (const std::size_t i : state().usable("Devices::wait_idle")) try {
+            state().backends()[i].wait_idle();
+        } catch (const Error& e) {
+            if (e.code() != Errc::device_lost) throw;
+            state().set_lost(i);
+        }
+    static_cast<void>(state().usable("Devices::wait_idle"));
 }
 
 bool Devices::save_pipeline_cache() {

@@ -37,10 +37,10 @@ class JobCount {
         const std::lock_guard lock(mutex_);
         return (left_[job] -= elements) == 0 ? units_(job) : 0;
     }
-    /// These elements will be done again.
-    void undo(std::size_t job, std::uint64_t elements) {
+    /// These elements will be done again. Returns the units of the job if it counted as done.
+    std::uint64_t undo(std::size_t job, std::uint64_t elements) {
         const std::lock_guard lock(mutex_);
-        left_[job] += elements;
+        return std::exchange(left_[job], left_[job] + elements) == 0 ? units_(job) : 0;
     }
 
   private:
@@ -79,9 +79,13 @@ class BatchShares {
         try {
             static_cast<BatchReport&>(report) = core::run_engine(engine, parts.size(), watched, begin);
         } catch (...) {
-            for (std::size_t i = 0; i < noted; ++i) count_.undo(parts[i].job, parts[i].count);
+            std::uint64_t undone = 0;
+            for (std::size_t i = 0; i < noted; ++i) undone += count_.undo(parts[i].job, parts[i].count);
+            watch.take_back(undone);
             throw;
         }
+        // A job that the device goes on with counts once.
+        if (!parts.empty() && std::exchange(last_job_, parts.back().job) == parts.front().job) --report.jobs;
         return report;
     }
 
@@ -91,6 +95,7 @@ class BatchShares {
     const Program& program_;
     const BatchOptions& options_;
     JobCount& count_;
+    std::size_t last_job_ = ~std::size_t{0};  // of the share before
 };
 
 /// The checks of run_batch, for every device. Returns how the jobs may be cut.
@@ -119,6 +124,12 @@ bool in_place(const Job& job) {
             return core::overlaps(in.data, in.bytes, out.data, out.bytes);
         });
     });
+}
+
+/// Programs with one name may do anything, so a rate belongs to the pipeline.
+std::string rates_of(const Program& program) {
+    const void* pipeline = detail::Access::object(program)->pipeline;
+    return "run_batch " + std::to_string(reinterpret_cast<std::uintptr_t>(pipeline));
 }
 
 /// Blocks of a chunk, as the caller or Config sets it; 0: nothing is set.
@@ -181,7 +192,7 @@ BatchReport core::run_counted(Devices& devices, const Program& program, std::spa
     JobCount count(jobs, units);
     OpReport report = run_shares(
         devices, {.function = "run_batch",
-                  .rates = "run_batch " + program.name(),
+                  .rates = rates_of(program),
                   .items = blocks.count(),
                   .item_bytes = blocks.count() != 0 ? blocks.bytes() / blocks.count() : 0,
                   .chunk_items = chunk_blocks(first_backend(devices).plan(), options),

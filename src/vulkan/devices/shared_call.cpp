@@ -2,6 +2,7 @@
 #include "vulkan/devices/shared_call.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -67,6 +68,7 @@ class SharedRun {
     SharedRun(Devices& devices, const SharedCall& call);
     OpReport run();
     void add_progress(std::uint64_t units);
+    void take_back(std::uint64_t units);
 
   private:
     /// Of one usable device.
@@ -84,7 +86,8 @@ class SharedRun {
     void do_share(std::size_t row, const Share& share);
     void finish_share(std::size_t row, const Share& share, const OpReport& report, double began_s);
     void fail_share(std::size_t row, const Share& share, std::uint64_t added);
-    void give_up(const std::exception_ptr& error);
+    void give_up(const std::exception_ptr& error, bool of_callback = false);
+    void leave_out_refused();
     void run_threads();
     void wait_and_report();
     void show_progress(std::unique_lock<std::mutex>& lock);
@@ -105,7 +108,7 @@ class SharedRun {
     ShareQueue queue_;
     OpReport sum_;
     std::exception_ptr failure_, last_drop_;
-    bool cancelled_ = false;
+    std::atomic<bool> cancelled_{false};
     std::uint64_t done_units_ = 0, shown_units_ = 0;
     std::size_t running_ = 0;  // threads
 };
@@ -124,6 +127,24 @@ SharedRun::SharedRun(Devices& devices, const SharedCall& call)
         rows_.back().report.name = state_.backends()[i].name();
     }
     queue_ = ShareQueue(call.items, call.step, share_devices());
+    leave_out_refused();
+}
+
+void SharedRun::leave_out_refused() {
+    for (std::size_t row = 0; row < rows_.size() && !call_.refused.empty(); ++row) {
+        const std::exception_ptr& why = call_.refused[rows_[row].device];
+        if (!why) continue;
+        queue_.drop(row, false);
+        try {
+            std::rethrow_exception(why);
+        } catch (const Error& e) {
+            const bool lost = e.code() == Errc::device_lost;
+            if (lost) state_.set_lost(rows_[row].device);
+            rows_[row].report.lost = lost;
+            rows_[row].report.note = lost ? std::string("lost: ") + e.what() : e.what();
+        }
+        if (queue_.stranded()) failure_ = why;
+    }
 }
 
 /// Rates of earlier calls tell devices of different kinds apart. Those of one kind count as equal, because a
@@ -142,6 +163,7 @@ std::vector<ShareDevice> SharedRun::share_devices() const {
 }
 
 OpReport SharedRun::run() {
+    throw_failure();
     on_cancel_.emplace(call_.options.cancel, [this] {
         stop_.request_stop();
         const std::lock_guard lock(mutex_);
@@ -178,7 +200,8 @@ void SharedRun::run_threads() {
         } catch (const std::system_error& e) {
             const std::lock_guard lock(mutex_);
             --running_;
-            queue_.drop(row);
+            queue_.drop(row, false);
+            changed_.notify_all();
             rows_[row].report.note = std::string("no thread could be started: ") + e.what();
             if (queue_.stranded())
                 give_up(std::make_exception_ptr(
@@ -215,7 +238,7 @@ void SharedRun::show_progress(std::unique_lock<std::mutex>& lock) {
         thrown = std::current_exception();
     }
     lock.lock();
-    if (thrown) give_up(thrown);
+    if (thrown) give_up(thrown, true);
 }
 
 void SharedRun::add_progress(std::uint64_t units) {
@@ -225,6 +248,16 @@ void SharedRun::add_progress(std::uint64_t units) {
     if (!on_caller_) return changed_.notify_all();
     show_progress(lock);
     if (failure_) std::rethrow_exception(failure_);
+}
+
+void SharedRun::take_back(std::uint64_t units) {
+    const std::lock_guard lock(mutex_);
+    done_units_ -= units;
+}
+
+void ShareWatch::take_back(std::uint64_t units) {
+    run_.take_back(units);
+    added_ = 0;
 }
 
 void SharedRun::serve(std::size_t row) {
@@ -292,7 +325,7 @@ void SharedRun::fail_share(std::size_t row, const Share& share, std::uint64_t ad
     if (leaves) {
         rows_[row].report.lost = code == Errc::device_lost;
         rows_[row].report.note = code == Errc::device_lost ? "lost: " + text : text;
-        const bool first_time = queue_.drop(row);
+        const bool first_time = queue_.drop(row, code == Errc::device_lost);
         const bool untouched = call_.repeatable || code == Errc::unsupported;
         last_drop_ = error;
         if (first_time && untouched && !queue_.stranded()) return changed_.notify_all();
@@ -301,8 +334,9 @@ void SharedRun::fail_share(std::size_t row, const Share& share, std::uint64_t ad
 }
 
 /// The first failure ends the call; what other devices report because they are stopped does not count.
-void SharedRun::give_up(const std::exception_ptr& error) {
-    if (!failure_ && !cancelled_) failure_ = error;
+/// An exception of the caller's callback goes before a stop that the callback asked for.
+void SharedRun::give_up(const std::exception_ptr& error, bool of_callback) {
+    if (!failure_ && (of_callback || !cancelled_)) failure_ = error;
     stop_.request_stop();
     changed_.notify_all();
 }
@@ -321,6 +355,8 @@ OpReport SharedRun::finished_report() {
         DeviceReport& report = rows_[row].report;
         report.idle_end_s = sum_.wall_s - rows_[row].end_s;
         if (report.note.empty()) report.note = queue_.reason(row);
+        if (report.note.empty() && report.shares == 0) report.note = "the other devices had taken everything";
+        if (call_.single_job) report.jobs = report.shares != 0 ? 1 : 0;
         state_.note_rate(call_.rates, rows_[row].device, queue_.measured_rate(row));
     }
     for (std::size_t i = 0; i < state_.backends().size(); ++i) {

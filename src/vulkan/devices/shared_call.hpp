@@ -6,10 +6,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <span>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include <weft/batch.hpp>
 #include <weft/devices.hpp>
@@ -38,6 +40,9 @@ class ShareWatch {
     /// unit.
     BatchOptions options(const BatchOptions& of_caller);
     const std::stop_token& stop() const noexcept { return stop_; }
+    /// `units` that were reported, by this share or another one, are not done after all. Nothing else that
+    /// this share has reported counts as its own afterwards.
+    void take_back(std::uint64_t units);
     /// Units that this share has reported.
     std::uint64_t added() const noexcept { return added_; }
 
@@ -61,6 +66,8 @@ struct SharedCall {
     std::uint64_t chunk_items = 0;  ///< of a chunk, if the caller or Config sets it; 0: by bytes
     std::uint64_t least_items = 0;  ///< of a share, where bytes do not matter; 0: some chunks
     bool repeatable = true;         ///< false: in place, so that a share that failed half way is spoilt
+    bool single_job = false;        ///< all items are one job
+    std::vector<std::exception_ptr> refused{};  ///< of each device that cannot take part; empty: all can
     std::uint64_t progress_total = 0;
     const BatchOptions& options;
     /// Makes what does the shares of a device, before its first share and on its thread.

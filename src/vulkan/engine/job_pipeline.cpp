@@ -119,11 +119,13 @@ void JobPipeline::Impl::cancel_queued() noexcept {
 }
 
 /// Takes queued jobs for a device, as many as may share a bundle; with several devices no more than leaves
-/// the others their part. Called with the lock.
-std::size_t JobPipeline::Impl::take(std::span<std::pair<std::uint64_t, const Job*>> taken) {
+/// the others their part. A device that is `busy` leaves a job for each one that waits. Called with the lock.
+std::size_t JobPipeline::Impl::take(std::span<std::pair<std::uint64_t, const Job*>> taken, bool busy) {
     constexpr std::uint64_t kManyBytes = std::uint64_t{16} << 20;
-    const std::uint64_t part = (next_id - next_queued + lanes.size() - 1) / lanes.size();
-    const std::size_t most = std::min<std::size_t>(taken.size(), std::max<std::uint64_t>(1, part));
+    const std::uint64_t queued = next_id - next_queued + returned.size();
+    const std::uint64_t free = busy ? queued - std::min<std::uint64_t>(queued, idle) : queued;
+    const std::uint64_t part = (queued + lanes.size() - 1) / lanes.size();
+    const auto most = static_cast<std::size_t>(std::min<std::uint64_t>({taken.size(), free, part}));
     std::size_t count = 0;
     std::uint64_t bytes = 0;
     const auto add = [&](std::uint64_t id) {
@@ -245,10 +247,14 @@ void JobPipeline::Impl::Lane::publish() noexcept {
 /// Hands queued jobs to the engine when it has nothing else to start.
 void JobPipeline::Impl::Lane::feed() {
     std::unique_lock lock(pipeline_.mutex);
-    pipeline_.inbox.wait(lock,
-                         [&] { return pipeline_.stop || engine_->in_flight() || pipeline_.any_queued(); });
+    const bool busy = engine_->in_flight();
+    if (!busy) {
+        ++pipeline_.idle;
+        pipeline_.inbox.wait(lock, [&] { return pipeline_.stop || pipeline_.any_queued(); });
+        --pipeline_.idle;
+    }
     std::array<std::pair<std::uint64_t, const Job*>, core::kMaxBundleChunks> taken;
-    const std::size_t count = pipeline_.take(taken);
+    const std::size_t count = pipeline_.take(taken, busy);
     lock.unlock();
     if (count != 0) finished_.reserve(id_of_.size() + count);  // on_job_done() must not fail
     for (const auto& [id, job] : std::span(taken).first(count)) {

@@ -49,7 +49,7 @@ struct JobPipeline::Impl {
     ~Impl();
 
     // On the threads of the lanes.
-    std::size_t take(std::span<std::pair<std::uint64_t, const Job*>> taken);
+    std::size_t take(std::span<std::pair<std::uint64_t, const Job*>> taken, bool busy);
     bool any_queued() const { return !returned.empty() || next_queued < next_id; }
     void notify(std::uint64_t newly_done);
     using Ids = std::map<std::uint64_t, std::uint64_t>;  // of the jobs of a lane, by their number there
@@ -85,6 +85,7 @@ struct JobPipeline::Impl {
     std::set<std::uint64_t> returned;                          // queued again, because a device was lost
     std::map<std::uint64_t, Entry> failures;  // failed or cancelled, kept for state(): nodes of `entries`
     core::SpanSet memory;
+    std::size_t idle = 0;      // lanes that wait for jobs
     std::exception_ptr fatal;  // no device is left
     bool stop = false;         // the destructor runs
     bool cancelled = false;    // BatchOptions::cancel was stopped
@@ -126,12 +127,12 @@ class JobPipeline::Impl::Lane final : public core::JobListener {
     Impl& pipeline_;
     const Place place_;
     core::BatchSettings settings_;
-    std::unique_ptr<core::BatchEngine> engine_;     // touched by the thread alone after construction
-    Ids id_of_;                                     // the thread's own
-    std::vector<std::uint64_t> finished_;           // done but not yet published; the thread's own
-    std::uint64_t noted_ = 0;                       // jobs done that were counted; the thread's own
-    bool starting_ = false;                         // inside engine_->start(); the thread's own
-    bool left_ = false;                             // the device is lost; the thread's own
+    std::unique_ptr<core::BatchEngine> engine_;  // touched by the thread alone after construction
+    Ids id_of_;                                  // the thread's own
+    std::vector<std::uint64_t> finished_;        // done but not yet published; the thread's own
+    std::uint64_t noted_ = 0;                    // jobs done that were counted; the thread's own
+    bool starting_ = false;                      // inside engine_->start(); the thread's own
+    bool left_ = false;                          // the device is lost; the thread's own
     std::thread thread_;
     std::thread::id thread_id_;  // stays when the thread is detached
 };

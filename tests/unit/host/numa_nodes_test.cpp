@@ -23,7 +23,6 @@ void write_two_sockets(const ScratchFolder& sysfs) {
     sysfs.write(kNodes + "node0/cpulist", "0-1,4-5\n");
     sysfs.write(kNodes + "node1/cpulist", "2-3,6-7\n");
     sysfs.write(kNodes + "node2/cpulist", "\n");
-    sysfs.write(kNodes + "online", "0-2\n");
     sysfs.write(kNodes + "nodes/cpulist", "9\n");
     sysfs.write(kDevices + "0000:65:00.0/numa_node", "1\n");
     sysfs.write(kDevices + "0000:17:00.0/numa_node", "0\n");
