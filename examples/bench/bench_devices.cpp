@@ -69,8 +69,8 @@ Works works_of(const Sizes& sizes, References& references) {
         };
     };
     return {{"field_add, ordinary memory", field(Memory::ordinary)},
-            {"field_add, HostBuffer of device 0", field(Memory::page_locked)},
-            {"field_add, registered with each", field(Memory::registered)},
+            {"field_add, HostBuffer of all", field(Memory::page_locked)},
+            {"field_add, registered with all", field(Memory::registered)},
             {"encode angle", [&sizes, &reference = references["encode"]](
                                  weft::Devices& devices) { return encode_work(devices, sizes, reference); }},
             {"kernel_matrix, closed form", kernel(false, references["closed form"])},

@@ -45,7 +45,7 @@ class HostArea {
         constexpr std::size_t kPage = 4096;
         bytes = (bytes + kPage - 1) / kPage * kPage;
         if (memory == Memory::page_locked) {
-            bytes_ = locked_.emplace(devices[0], bytes).span();
+            bytes_ = locked_.emplace(devices, bytes).span();
             return;
         }
         pages_.reset(static_cast<std::byte*>(std::aligned_alloc(kPage, bytes)));
@@ -53,7 +53,7 @@ class HostArea {
         bytes_ = {pages_.get(), bytes};
         poison(bytes_);  // the pages then belong to the nodes of many threads
         if (memory != Memory::registered) return;
-        for (std::size_t i = 0; i < devices.size(); ++i) registered_.emplace_back(devices[i], bytes_);
+        registered_.emplace(devices, bytes_);
     }
     template <class T>
     std::span<T> first(std::size_t count) const {
@@ -66,7 +66,7 @@ class HostArea {
     };
     std::unique_ptr<std::byte, Free> pages_;
     std::optional<weft::HostBuffer<std::byte>> locked_;
-    std::vector<weft::HostRegistration> registered_;
+    std::optional<weft::HostRegistration> registered_;
     std::span<std::byte> bytes_;
 };
 

@@ -15,8 +15,8 @@ namespace bench {
 /// Where the arrays of a field addition lie.
 enum class Memory {
     ordinary,
-    page_locked,  ///< a HostBuffer of the first device
-    registered,   ///< ordinary pages, with a HostRegistration for each device
+    page_locked,  ///< a HostBuffer of all devices
+    registered,   ///< ordinary pages, with a HostRegistration of all devices
 };
 
 struct Sizes {
