@@ -21,19 +21,27 @@ extern "C" {
  * are NULL or unchanged, and weft_last_error() has the text.
  *
  * A handle is counted: what creates it returns one use, *_retain adds one, *_release takes one away. Both
- * accept NULL. Handles may be released in any order: what is made of a backend keeps the device open. They
- * may be used from many threads, except streams, profiles and outcomes, which belong to one thread at a time:
- * another thread that uses a stream or a profile meanwhile is refused.
+ * accept NULL. A use that is released twice is undefined. A call has a use of its handles until it returns,
+ * so a callback may release its own. Handles may be released in any order: what is made of a backend keeps
+ * the device open, and recorded or submitted work keeps its buffers and programs. Handles may be used from
+ * many threads, except streams, profiles and outcomes, which belong to one thread at a time: another thread
+ * that uses a stream or a profile meanwhile is refused.
  *
- * Options and reports are structs that begin with `size`: set it to sizeof(the struct) and everything else to
- * 0, which means the defaults; then set what matters. NULL instead of options means the defaults, and NULL
- * instead of a report that none is wanted. A program that was compiled with another version of this header
- * works: a shorter struct is extended by zeros, and a longer one is refused only if what the library does not
- * know is not 0. Members named `reserved` are 0.
+ * Options and reports are structs that begin with `size`: set it to sizeof(the struct) and everything else
+ * to 0, which means the defaults; then set what matters. NULL instead of options means the defaults, and
+ * NULL instead of a report that none is wanted. A size of 0, or one that ends inside a member, is refused.
+ * A program that was compiled with another version of this header works: a shorter struct is extended by
+ * zeros, and a longer one is refused only if what the library does not know is not 0. Members named
+ * `reserved` are 0.
  *
- * Sizes are bytes. Text is UTF-8 and ends with 0; a text that a call returns lives as long as the handle that
- * it comes from. Numbers of an enumeration have an integer type of a fixed size. Flags are 0 or 1. Times are
- * seconds, except timeouts, which are nanoseconds. Callbacks must return normally: no jump, no exception. */
+ * Calls copy options with their texts and lists. In host memory, an output may be exactly an input of its
+ * job in batches (not a broadcast one), operations on each element of a field, and weft_lattice_quantize.
+ * No other overlap with an output is allowed.
+ *
+ * Sizes are bytes. Text is UTF-8 and ends with 0; a text, words or memory that a call returns live as long
+ * as the handle that they come from. Numbers of an enumeration have an integer type of a fixed size. Flags
+ * are 0 or 1. Times are seconds, except timeouts, which are nanoseconds. Callbacks must return normally: no
+ * jump, no exception. One that gets out of progress or steps all the same ends its call: WEFT_INTERNAL. */
 
 /** # Versions and errors */
 
@@ -44,7 +52,7 @@ extern "C" {
 typedef int32_t weft_status;
 enum {
     WEFT_OK = 0,
-    WEFT_INVALID_ARGUMENT = 1, /**< a mistake of the caller; outputs are as they were */
+    WEFT_INVALID_ARGUMENT = 1, /**< a mistake of the caller; outputs are as they were, but see weft_encode */
     WEFT_INVALID_SHADER = 2, /**< damaged SPIR-V, or GLSL with errors: the text has the compiler's messages */
     WEFT_NO_LOADER = 3, /**< the Vulkan loader is not installed */
     WEFT_NO_DEVICE = 4, /**< no device can be used; the text has the reasons */
@@ -71,10 +79,9 @@ const char* weft_last_error(void);
 int32_t weft_last_native_code(void);
 
 typedef uint32_t weft_value_fault;
-enum {
-    WEFT_FAULT_ZERO_NORM = 1, WEFT_FAULT_NOT_A_NUMBER = 2, WEFT_FAULT_INFINITE = 3, WEFT_FAULT_NEGATIVE = 4,
-    WEFT_FAULT_FRACTIONAL = 5, WEFT_FAULT_OUT_OF_RANGE = 6, WEFT_FAULT_INEXACT = 7
-};
+enum { WEFT_FAULT_ZERO_NORM = 1, WEFT_FAULT_NOT_A_NUMBER = 2, WEFT_FAULT_INFINITE = 3,
+       WEFT_FAULT_NEGATIVE = 4, WEFT_FAULT_FRACTIONAL = 5, WEFT_FAULT_OUT_OF_RANGE = 6,
+       WEFT_FAULT_INEXACT = 7 };
 /** A sample, row or vector that an op could not take. */
 typedef struct weft_failure {
     uint64_t sample;
@@ -83,8 +90,8 @@ typedef struct weft_failure {
     weft_value_fault fault;
     uint32_t reserved;
 } weft_failure;
-/** The samples at fault of that failure, if it is about values. Writes at most `capacity`; returns how many
- * there are. */
+/** The samples at fault of that failure, if it is about values; of fields, the text alone names one. Writes
+ * at most `capacity`; returns how many there are. */
 uint64_t weft_last_failures(weft_failure* failures, uint64_t capacity);
 
 /** # Handles, memory and types */
@@ -119,24 +126,19 @@ void weft_text_retain(weft_text* text); void weft_text_release(weft_text* text);
 
 /** How the bytes of a job reach its kernel: docs/architecture.md. */
 typedef uint32_t weft_path;
-enum {
-    WEFT_PATH_AUTOMATIC = 0, WEFT_PATH_STAGED = 1, WEFT_PATH_DIRECT = 2, WEFT_PATH_IMPORTED = 3,
-    WEFT_PATH_HOST = 4
-};
+enum { WEFT_PATH_AUTOMATIC = 0, WEFT_PATH_STAGED = 1, WEFT_PATH_DIRECT = 2, WEFT_PATH_IMPORTED = 3,
+       WEFT_PATH_HOST = 4 };
 typedef uint32_t weft_queue_mode;
 enum { WEFT_QUEUES_AUTOMATIC = 0, WEFT_QUEUES_SINGLE = 1, WEFT_QUEUES_SPLIT = 2 };
 /** What allocates page-locked memory. */
 typedef uint32_t weft_host_allocator;
 enum { WEFT_ALLOCATOR_AUTOMATIC = 0, WEFT_ALLOCATOR_VULKAN = 1, WEFT_ALLOCATOR_CUDA = 2 };
 typedef uint32_t weft_validation;
-enum {
-    WEFT_VALIDATION_DEFAULT = 0, WEFT_VALIDATION_OFF = 1, WEFT_VALIDATION_ON = 2, WEFT_VALIDATION_SYNC = 3
-};
+enum { WEFT_VALIDATION_DEFAULT = 0, WEFT_VALIDATION_OFF = 1, WEFT_VALIDATION_ON = 2,
+       WEFT_VALIDATION_SYNC = 3 };
 typedef uint32_t weft_log_level;
-enum {
-    WEFT_LOG_DEFAULT = 0, WEFT_LOG_OFF = 1, WEFT_LOG_ERROR = 2, WEFT_LOG_WARNING = 3, WEFT_LOG_INFO = 4,
-    WEFT_LOG_DEBUG = 5
-};
+enum { WEFT_LOG_DEFAULT = 0, WEFT_LOG_OFF = 1, WEFT_LOG_ERROR = 2, WEFT_LOG_WARNING = 3, WEFT_LOG_INFO = 4,
+       WEFT_LOG_DEBUG = 5 };
 /** Gets one line without a line feed, from any thread, one at a time. Must not call weft. */
 typedef void (*weft_log_fn)(void* user, weft_log_level level, const char* line);
 
@@ -144,7 +146,7 @@ typedef void (*weft_log_fn)(void* user, weft_log_level level, const char* line);
  * of docs/configuration.md), or with ignore_environment as weft chooses. */
 typedef struct weft_backend_options {
     uint32_t size, ignore_environment;
-    const char* device; /**< index, start of the UUID, part of the name, or "cpu" */
+    const char* device; /**< index, start of the UUID, part of the name, "cpu"; "0,2" and "all": the best */
     uint64_t chunk_elements;
     uint64_t memory_limit; /**< bytes taken from the device at most */
     uint32_t ring_slots, copy_threads;
@@ -188,7 +190,9 @@ void weft_device_list_retain(weft_device_list* list); void weft_device_list_rele
 uint64_t weft_device_list_count(const weft_device_list* list);
 weft_status weft_device_list_get(const weft_device_list* list, uint64_t at, weft_device_info* info);
 
-/** Opens a device. The last release of a backend waits for its work. In a forked child every call fails. */
+/** Opens a device. The last release of a backend waits for its work. A driver does not survive a fork: in a
+ * child of a process that had opened or listed devices, this and every call with a device is
+ * WEFT_UNSUPPORTED, so fork before, or use exec. Such a child ends by _exit or exec. */
 weft_status weft_backend_create(const weft_backend_options* options, weft_backend** backend);
 void weft_backend_retain(weft_backend* backend); void weft_backend_release(weft_backend* backend);
 /** Name of the device; empty for NULL. */
@@ -290,7 +294,9 @@ weft_status weft_program_binding(const weft_program* program, uint64_t at, weft_
 /** # Batches: many jobs in host memory through one program */
 
 typedef struct weft_progress { uint64_t done, total; double elapsed_s, per_s, remaining_s; } weft_progress;
-/** Called whenever more is done. Other than 0 ends the call: WEFT_CANCELLED, outputs undefined. */
+/** Called whenever more is done, on the thread of the call. weft_run_batch and pipelines count jobs, all
+ * others what weft_report.items counts, and weft_lattice_search_beta betas, whose total may grow. Other
+ * than 0 ends the call: WEFT_CANCELLED, outputs undefined. */
 typedef int (*weft_progress_fn)(void* user, const weft_progress* progress);
 
 typedef uint32_t weft_batch_mode; enum { WEFT_PIPELINED = 0, WEFT_SEQUENTIAL = 1 };
@@ -307,10 +313,8 @@ typedef struct weft_batch_options {
     void* user;
 } weft_batch_options;
 
-enum {
-    WEFT_STAGE_UPLOAD = 0, WEFT_STAGE_KERNEL = 1, WEFT_STAGE_DOWNLOAD = 2, WEFT_STAGE_COPY_IN = 3,
-    WEFT_STAGE_COPY_OUT = 4
-};
+enum { WEFT_STAGE_UPLOAD = 0, WEFT_STAGE_KERNEL = 1, WEFT_STAGE_DOWNLOAD = 2, WEFT_STAGE_COPY_IN = 3,
+       WEFT_STAGE_COPY_OUT = 4 };
 /** What a call on host memory did, measured or counted in that call. */
 typedef struct weft_report {
     uint32_t size;
@@ -344,22 +348,24 @@ weft_status weft_run_batch(weft_backend* backend, const weft_program* program, c
                            uint64_t count, const weft_batch_options* options, weft_report* report);
 
 /** A batch that takes jobs one by one. The callback for progress runs on the pipeline's own thread; it may
- * submit, and must not wait or release; other than 0 fails the jobs that are not done. The last release
- * cancels queued jobs and waits for running ones. */
+ * submit, and must not wait or release. Other than 0 fails the jobs that are not done: their state is
+ * WEFT_JOB_FAILED, and waits for them and every later submit return WEFT_CANCELLED. The last release cancels
+ * queued jobs and waits for running ones. */
 weft_status weft_pipeline_create(weft_backend* backend, const weft_program* program,
                                  const weft_batch_options* options, weft_pipeline** pipeline);
 void weft_pipeline_retain(weft_pipeline* pipeline); void weft_pipeline_release(weft_pipeline* pipeline);
-/** Never waits. The memory of the job belongs to the pipeline until a wait for the token has returned
- * WEFT_OK. */
+/** Never waits. Copies the job with its lists and parameters. The memory of its spans belongs to the pipeline
+ * until a wait for the token has returned anything but WEFT_TIMEOUT. */
 weft_status weft_pipeline_submit(weft_pipeline* pipeline, const weft_job* job, uint64_t* token);
 #define WEFT_FOREVER UINT64_MAX
 /** WEFT_TIMEOUT: the job still runs. Otherwise WEFT_OK, or the job's own failure. */
 weft_status weft_pipeline_wait(weft_pipeline* pipeline, uint64_t token, uint64_t timeout_ns);
+/** Waits for every job; returns the first failure of a job that no wait has reported, and that
+ * weft_pipeline_cancel did not cancel. */
 weft_status weft_pipeline_wait_all(weft_pipeline* pipeline);
 typedef uint32_t weft_job_state;
-enum {
-    WEFT_JOB_QUEUED = 0, WEFT_JOB_RUNNING = 1, WEFT_JOB_DONE = 2, WEFT_JOB_FAILED = 3, WEFT_JOB_CANCELLED = 4
-};
+enum { WEFT_JOB_QUEUED = 0, WEFT_JOB_RUNNING = 1, WEFT_JOB_DONE = 2, WEFT_JOB_FAILED = 3,
+       WEFT_JOB_CANCELLED = 4 };
 weft_status weft_pipeline_state(const weft_pipeline* pipeline, uint64_t token, weft_job_state* state);
 /** Sets `cancelled` to 1 if the job will never run, to 0 if it is too late. */
 weft_status weft_pipeline_cancel(weft_pipeline* pipeline, uint64_t token, uint32_t* cancelled);
@@ -436,11 +442,9 @@ void weft_sequence_retain(weft_sequence* sequence); void weft_sequence_release(w
 /** # Fields: vectors over eleven prime fields (docs/field.md) */
 
 typedef uint32_t weft_field;
-enum {
-    WEFT_BLS12_381_FP = 0, WEFT_BLS12_381_FR = 1, WEFT_BN254_FP = 2, WEFT_BN254_FR = 3, WEFT_BLS12_377_FP = 4,
-    WEFT_BLS12_377_FR = 5, WEFT_STARK252 = 6, WEFT_GOLDILOCKS = 7, WEFT_BABYBEAR = 8, WEFT_KOALABEAR = 9,
-    WEFT_MERSENNE31 = 10
-};
+enum { WEFT_BLS12_381_FP = 0, WEFT_BLS12_381_FR = 1, WEFT_BN254_FP = 2, WEFT_BN254_FR = 3,
+       WEFT_BLS12_377_FP = 4, WEFT_BLS12_377_FR = 5, WEFT_STARK252 = 6, WEFT_GOLDILOCKS = 7,
+       WEFT_BABYBEAR = 8, WEFT_KOALABEAR = 9, WEFT_MERSENNE31 = 10 };
 typedef struct weft_field_info {
     uint32_t size;
     uint32_t bits, limbs, limb_bytes, element_bytes, reserved;
@@ -453,11 +457,9 @@ weft_status weft_field_find(const char* name, weft_field* field);
 
 /** axpy: scalar * a + b. */
 typedef uint32_t weft_field_op;
-enum {
-    WEFT_FIELD_ADD = 0, WEFT_FIELD_SUB = 1, WEFT_FIELD_NEG = 2, WEFT_FIELD_MUL = 3, WEFT_FIELD_SQUARE = 4,
-    WEFT_FIELD_INVERSE = 5, WEFT_FIELD_TO_MONTGOMERY = 6, WEFT_FIELD_FROM_MONTGOMERY = 7, WEFT_FIELD_AXPY = 8,
-    WEFT_FIELD_SUM = 9, WEFT_FIELD_INNER_PRODUCT = 10
-};
+enum { WEFT_FIELD_ADD = 0, WEFT_FIELD_SUB = 1, WEFT_FIELD_NEG = 2, WEFT_FIELD_MUL = 3, WEFT_FIELD_SQUARE = 4,
+       WEFT_FIELD_INVERSE = 5, WEFT_FIELD_TO_MONTGOMERY = 6, WEFT_FIELD_FROM_MONTGOMERY = 7,
+       WEFT_FIELD_AXPY = 8, WEFT_FIELD_SUM = 9, WEFT_FIELD_INNER_PRODUCT = 10 };
 typedef uint32_t weft_field_form; enum { WEFT_PLAIN = 0, WEFT_MONTGOMERY = 1 };
 typedef uint32_t weft_field_shader;
 enum { WEFT_SHADER_AUTOMATIC = 0, WEFT_SHADER_LIMBS32 = 1, WEFT_SHADER_LIMBS64 = 2 };
@@ -491,10 +493,8 @@ weft_status weft_field_program(weft_backend* backend, weft_field field, weft_fie
 /** # Encoders: values into quantum states (docs/encode.md) */
 
 typedef uint32_t weft_encode_method;
-enum {
-    WEFT_ENCODE_AMPLITUDE = 0, WEFT_ENCODE_ANGLE = 1, WEFT_ENCODE_BASIS = 2, WEFT_ENCODE_PHASE = 3,
-    WEFT_ENCODE_IQP = 4, WEFT_ENCODE_IQP_Z = 5
-};
+enum { WEFT_ENCODE_AMPLITUDE = 0, WEFT_ENCODE_ANGLE = 1, WEFT_ENCODE_BASIS = 2, WEFT_ENCODE_PHASE = 3,
+       WEFT_ENCODE_IQP = 4, WEFT_ENCODE_IQP_Z = 5 };
 typedef struct weft_encode_options {
     uint32_t size;
     uint32_t check_values; /**< refuses the batch before a state is written */
@@ -504,7 +504,7 @@ typedef struct weft_encode_options {
 weft_status weft_encode_features(weft_encode_method method, uint32_t qubits, uint64_t* features);
 /** values: [samples, features] of float32 or float64, for basis also int64; states: [samples, 2^qubits] of
  * complex64 or complex128. Without check_values, samples that cannot be encoded become zeros, all others are
- * right, and weft_last_failures names them. */
+ * right, and the call returns WEFT_INVALID_ARGUMENT, whose weft_last_failures names them. */
 weft_status weft_encode(weft_backend* backend, weft_encode_method method, weft_type values_type,
                         weft_const_span values, weft_type states_type, weft_span states, uint64_t samples,
                         uint32_t qubits, const weft_encode_options* options, weft_report* report);
@@ -573,7 +573,7 @@ weft_status weft_kernel_alignment(weft_type k_type, weft_const_span k, const dou
 weft_status weft_kernel_polarity(weft_type k_type, weft_const_span k, const double* labels, uint64_t rows,
                                  uint32_t rescale_labels, double* polarity);
 weft_status weft_kernel_center(weft_type k_type, weft_span k, uint64_t rows);
-/** `negative`, which may be NULL, gets the number of eigenvalues that were below 0. */
+/** Reads the lower triangle alone. `negative`, which may be NULL, gets how many eigenvalues were below 0. */
 weft_status weft_kernel_clip(weft_type k_type, weft_span k, uint64_t rows, uint64_t* negative);
 weft_status weft_kernel_normalize(weft_type k_type, weft_span k, uint64_t rows, double jitter);
 
@@ -590,6 +590,7 @@ typedef struct weft_estimate {
     char method[32];
     char reason[256]; /**< why something does not fit, or the last decision */
 } weft_estimate;
+/** features: of an amplitude encode; 0: 2^qubits. */
 weft_status weft_estimate_encode(const weft_backend* backend, weft_encode_method method,
                                  weft_type values_type, weft_type states_type, uint64_t samples,
                                  uint32_t qubits, uint64_t features, weft_estimate* estimate);
@@ -675,8 +676,7 @@ weft_status weft_lattice_search_beta(weft_backend* backend, const weft_lattice_c
 weft_status weft_profile_create(weft_backend* backend, uint64_t max_events, weft_profile** profile);
 void weft_profile_retain(weft_profile* profile); void weft_profile_release(weft_profile* profile);
 typedef struct weft_profile_report {
-    uint32_t size;
-    uint32_t reserved;
+    uint32_t size, reserved;
     double wall_s, busy_s, device_s;
     double stage_s[5]; /**< busy time of each stage */
     double overlap, copy_hidden, host_copy_hidden, idle; /**< shares */

@@ -195,6 +195,7 @@ std::string NewFile::replace() {
 }
 
 void NewFile::fail(const char* what, int error) {
+    error_ = error;
     failure_ =
         std::string(what) + " " + target_.string() + " (" + std::generic_category().message(error) + ")";
     if (special_ && error == ENXIO)

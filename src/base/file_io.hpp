@@ -67,6 +67,8 @@ class NewFile {
     void write(std::string_view text);
     /// Returns why this or a step before it failed; empty: the file is there.
     std::string replace();
+    /// errno of the step that failed; 0: none.
+    int error() const noexcept { return error_; }
 
   private:
     void open_special();
@@ -77,6 +79,7 @@ class NewFile {
     std::string name_;  // of the file, where it has one before it is whole
     FileDescriptor file_;
     std::string failure_;
+    int error_ = 0;
     bool special_ = false;
 };
 

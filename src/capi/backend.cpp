@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Of <weft/weft.h>: devices and backends.
+#include <unistd.h>
+
 #include <weft/config.hpp>
 #include <weft/device.hpp>
 
@@ -10,12 +12,25 @@
 using namespace weft::capi;
 
 struct weft_device_list {
-    std::atomic<std::uint64_t> uses{1};
+    mutable UseCount uses{1};
     std::vector<weft::DeviceInfo> devices;
     std::vector<std::string> refused;  ///< of each device, a line for each reason
 };
 
 namespace {
+
+/// A driver does not survive a fork, so the first process that asks for devices is the only one.
+/// Errors: unsupported - it was forked from one that did.
+void require_own_driver(const char* function) {
+    static std::atomic<pid_t> first{0};
+    pid_t opened = 0;
+    const pid_t self = getpid();
+    if (!first.compare_exchange_strong(opened, self) && opened != self)
+        throw weft::Error(weft::Errc::unsupported,
+                          std::string(function) +
+                              ": this process was forked after its parent had opened a driver, which does "
+                              "not survive that; fork before, or use exec in the child");
+}
 
 std::string lines_of(const std::vector<std::string>& lines) {
     std::string text;
@@ -104,7 +119,9 @@ weft_status weft_list_devices(const weft_backend_options* options, weft_device_l
         given(kName, "list", list);
         *list = nullptr;
         auto made = std::make_unique<weft_device_list>();
-        made->devices = weft::list_devices(config_of(kName, options));
+        const weft::Config config = config_of(kName, options);
+        require_own_driver(kName);
+        made->devices = weft::list_devices(config);
         for (const weft::DeviceInfo& device : made->devices)
             made->refused.push_back(lines_of(device.refused));
         *list = made.release();
@@ -119,6 +136,7 @@ uint64_t weft_device_list_count(const weft_device_list* list) {
 
 weft_status weft_device_list_get(const weft_device_list* list, uint64_t at, weft_device_info* info) {
     constexpr const char* kName = "weft_device_list_get";
+    const Uses uses(list);
     return guarded(kName, [&] {
         const weft_device_list& all = given(kName, "list", list);
         if (at >= all.devices.size())
@@ -130,7 +148,11 @@ weft_status weft_device_list_get(const weft_device_list* list, uint64_t at, weft
 
 weft_status weft_backend_create(const weft_backend_options* options, weft_backend** backend) {
     constexpr const char* kName = "weft_backend_create";
-    return create(kName, backend, [&] { return config_of(kName, options); });
+    return create(kName, backend, [&] {
+        weft::Config config = config_of(kName, options);
+        require_own_driver(kName);
+        return config;
+    });
 }
 
 WEFT_DEFINE_HANDLE(weft_backend)
@@ -141,6 +163,7 @@ const char* weft_backend_name(const weft_backend* backend) {
 
 weft_status weft_backend_device(const weft_backend* backend, weft_device_info* info) {
     constexpr const char* kName = "weft_backend_device";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         const weft_backend& owner = given(kName, "backend", backend);
         write_report(kName, "weft_device_info", figures_of(owner.object.device(), owner.refused), info);
@@ -149,22 +172,26 @@ weft_status weft_backend_device(const weft_backend* backend, weft_device_info* i
 
 weft_status weft_backend_plan(const weft_backend* backend, weft_text** text) {
     constexpr const char* kName = "weft_backend_plan";
+    const Uses uses(backend);
     return create(kName, text,
                   [&] { return lines_of(given(kName, "backend", backend).object.plan().reasons); });
 }
 
 weft_status weft_backend_wait_idle(weft_backend* backend) {
     constexpr const char* kName = "weft_backend_wait_idle";
+    const Uses uses(backend);
     return guarded(kName, [&] { given(kName, "backend", backend).object.wait_idle(); });
 }
 
 weft_status weft_backend_trim(weft_backend* backend) {
     constexpr const char* kName = "weft_backend_trim";
+    const Uses uses(backend);
     return guarded(kName, [&] { given(kName, "backend", backend).object.trim(); });
 }
 
 weft_status weft_backend_save_pipeline_cache(weft_backend* backend, uint32_t* saved) {
     constexpr const char* kName = "weft_backend_save_pipeline_cache";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         const bool done = given(kName, "backend", backend).object.save_pipeline_cache();
         if (saved != nullptr) *saved = done ? 1 : 0;
@@ -173,6 +200,7 @@ weft_status weft_backend_save_pipeline_cache(weft_backend* backend, uint32_t* sa
 
 weft_status weft_backend_counters(const weft_backend* backend, weft_counters* counters) {
     constexpr const char* kName = "weft_backend_counters";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         const weft::Backend& owner = given(kName, "backend", backend).object;
         const weft::Counters now = owner.counters();
@@ -187,6 +215,7 @@ weft_status weft_backend_counters(const weft_backend* backend, weft_counters* co
 
 weft_status weft_backend_memory(const weft_backend* backend, weft_memory* memory) {
     constexpr const char* kName = "weft_backend_memory";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         const weft::MemoryReport now = given(kName, "backend", backend).object.memory();
         write_report(kName, "weft_memory",
@@ -198,6 +227,7 @@ weft_status weft_backend_memory(const weft_backend* backend, weft_memory* memory
 
 weft_status weft_backend_startup(const weft_backend* backend, weft_startup* startup) {
     constexpr const char* kName = "weft_backend_startup";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         const weft::StartupReport now = given(kName, "backend", backend).object.startup();
         write_report(

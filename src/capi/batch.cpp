@@ -40,6 +40,7 @@ weft::Job job_of(const char* function, const weft_job& given_job) {
 weft_status weft_run_batch(weft_backend* backend, const weft_program* program, const weft_job* jobs,
                            uint64_t count, const weft_batch_options* options, weft_report* report) {
     constexpr const char* kName = "weft_run_batch";
+    const Uses uses(backend, program);
     return guarded(kName, [&] {
         weft::Backend& owner = given(kName, "backend", backend).object;
         const weft::Program& object = given(kName, "program", program).object;
@@ -54,6 +55,7 @@ weft_status weft_run_batch(weft_backend* backend, const weft_program* program, c
 weft_status weft_pipeline_create(weft_backend* backend, const weft_program* program,
                                  const weft_batch_options* options, weft_pipeline** pipeline) {
     constexpr const char* kName = "weft_pipeline_create";
+    const Uses uses(backend, program);
     return create(kName, pipeline, [&] {
         weft::Backend& owner = given(kName, "backend", backend).object;
         const weft::Program& object = given(kName, "program", program).object;
@@ -65,6 +67,7 @@ WEFT_DEFINE_HANDLE(weft_pipeline)
 
 weft_status weft_pipeline_submit(weft_pipeline* pipeline, const weft_job* job, uint64_t* token) {
     constexpr const char* kName = "weft_pipeline_submit";
+    const Uses uses(pipeline);
     return guarded(kName, [&] {
         weft::JobPipeline& object = given(kName, "pipeline", pipeline).object;
         given(kName, "token", token);
@@ -74,6 +77,7 @@ weft_status weft_pipeline_submit(weft_pipeline* pipeline, const weft_job* job, u
 
 weft_status weft_pipeline_wait(weft_pipeline* pipeline, uint64_t token, uint64_t timeout_ns) {
     constexpr const char* kName = "weft_pipeline_wait";
+    const Uses uses(pipeline);
     return guarded(kName, [&] {
         if (!given(kName, "pipeline", pipeline).object.wait({token}, timeout_of(timeout_ns))) throw TimeUp{};
     });
@@ -81,11 +85,13 @@ weft_status weft_pipeline_wait(weft_pipeline* pipeline, uint64_t token, uint64_t
 
 weft_status weft_pipeline_wait_all(weft_pipeline* pipeline) {
     constexpr const char* kName = "weft_pipeline_wait_all";
+    const Uses uses(pipeline);
     return guarded(kName, [&] { given(kName, "pipeline", pipeline).object.wait_all(); });
 }
 
 weft_status weft_pipeline_state(const weft_pipeline* pipeline, uint64_t token, weft_job_state* state) {
     constexpr const char* kName = "weft_pipeline_state";
+    const Uses uses(pipeline);
     return guarded(kName, [&] {
         const weft::JobState now = given(kName, "pipeline", pipeline).object.state({token});
         given(kName, "state", state) = static_cast<weft_job_state>(now);
@@ -94,6 +100,7 @@ weft_status weft_pipeline_state(const weft_pipeline* pipeline, uint64_t token, w
 
 weft_status weft_pipeline_cancel(weft_pipeline* pipeline, uint64_t token, uint32_t* cancelled) {
     constexpr const char* kName = "weft_pipeline_cancel";
+    const Uses uses(pipeline);
     return guarded(kName, [&] {
         given(kName, "cancelled", cancelled) = 0;
         *cancelled = given(kName, "pipeline", pipeline).object.cancel({token}) ? 1 : 0;
@@ -102,6 +109,7 @@ weft_status weft_pipeline_cancel(weft_pipeline* pipeline, uint64_t token, uint32
 
 weft_status weft_pipeline_report(const weft_pipeline* pipeline, weft_report* report) {
     constexpr const char* kName = "weft_pipeline_report";
+    const Uses uses(pipeline);
     return guarded(kName, [&] {
         const weft::BatchReport now = given(kName, "pipeline", pipeline).object.report();
         put_report(kName, now, &given(kName, "report", report));

@@ -11,6 +11,7 @@ using namespace weft::capi;
 weft_status weft_buffer_create(weft_backend* backend, weft_memory_kind kind, uint64_t bytes, const char* name,
                                weft_buffer** buffer) {
     constexpr const char* kName = "weft_buffer_create";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         given(kName, "buffer", buffer);
         *buffer = nullptr;
@@ -42,6 +43,7 @@ weft_view weft_buffer_view(weft_buffer* buffer) {
 weft_status weft_registration_create(weft_backend* backend, weft_span memory,
                                      weft_registration** registration) {
     constexpr const char* kName = "weft_registration_create";
+    const Uses uses(backend);
     return create(kName, registration, [&] {
         if (memory.data == nullptr) refuse(std::string(kName) + ": memory.data is NULL");
         const std::span<std::byte> range(static_cast<std::byte*>(memory.data),

@@ -42,6 +42,7 @@ weft_status weft_encode(weft_backend* backend, weft_encode_method method, weft_t
                         weft_const_span values, weft_type states_type, weft_span states, uint64_t samples,
                         uint32_t qubits, const weft_encode_options* options, weft_report* report) {
     constexpr const char* kName = "weft_encode";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         weft::Backend& owner = given(kName, "backend", backend).object;
         check_size(kName, "weft_report", report);
@@ -58,6 +59,7 @@ weft_status weft_encode_batch(weft_backend* backend, weft_encode_method method, 
                               weft_type states_type, const weft_encode_job* jobs, uint64_t count,
                               uint32_t qubits, const weft_encode_options* options, weft_report* report) {
     constexpr const char* kName = "weft_encode_batch";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         weft::Backend& owner = given(kName, "backend", backend).object;
         if (count != 0) given(kName, "jobs", jobs);
@@ -79,6 +81,7 @@ weft_status weft_stream_encode(weft_stream* stream, weft_encode_method method, w
                                uint32_t qubits, const weft_encode_options* options,
                                weft_encode_outcome** outcome) {
     constexpr const char* kName = "weft_stream_encode";
+    const Uses uses(stream);
     return guarded(kName, [&] {
         if (outcome != nullptr) *outcome = nullptr;
         weft_stream& handle = given(kName, "stream", stream);
@@ -96,6 +99,7 @@ weft_status weft_stream_encode(weft_stream* stream, weft_encode_method method, w
 
 weft_status weft_encode_outcome_check(const weft_encode_outcome* outcome, weft_stream* stream) {
     constexpr const char* kName = "weft_encode_outcome_check";
+    const Uses uses(outcome, stream);
     return guarded(kName, [&] {
         weft_stream& handle = given(kName, "stream", stream);
         const Owner::Use use(handle.owner, kName);
@@ -109,6 +113,7 @@ weft_status weft_estimate_encode(const weft_backend* backend, weft_encode_method
                                  weft_type values_type, weft_type states_type, uint64_t samples,
                                  uint32_t qubits, uint64_t features, weft_estimate* estimate) {
     constexpr const char* kName = "weft_estimate_encode";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         const weft::EncodeTypes types{element_type_of(kName, "values_type", values_type),
                                       element_type_of(kName, "states_type", states_type)};

@@ -84,6 +84,7 @@ weft_status weft_field_apply(weft_backend* backend, weft_field field, weft_field
                              weft_const_span b, weft_const_span scalar, weft_span out,
                              const weft_field_options* options, weft_report* report) {
     constexpr const char* kName = "weft_field_apply";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         weft::Backend& owner = given(kName, "backend", backend).object;
         check_size(kName, "weft_report", report);
@@ -100,6 +101,7 @@ weft_status weft_field_batch(weft_backend* backend, weft_field field, weft_field
                              const weft_field_job* jobs, uint64_t count, const weft_field_options* options,
                              weft_report* report) {
     constexpr const char* kName = "weft_field_batch";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         weft::Backend& owner = given(kName, "backend", backend).object;
         if (count != 0) given(kName, "jobs", jobs);
@@ -120,6 +122,7 @@ weft_status weft_stream_field_apply(weft_stream* stream, weft_field field, weft_
                                     weft_view b, weft_const_span scalar, weft_view out,
                                     const weft_field_options* options) {
     constexpr const char* kName = "weft_stream_field_apply";
+    const Uses uses(stream);
     return guarded(kName, [&] {
         weft_stream& handle = given(kName, "stream", stream);
         const Owner::Use use(handle.owner, kName);
@@ -135,6 +138,7 @@ weft_status weft_stream_field_apply(weft_stream* stream, weft_field field, weft_
 weft_status weft_field_program(weft_backend* backend, weft_field field, weft_field_op op,
                                const weft_field_options* options, weft_program** program) {
     constexpr const char* kName = "weft_field_program";
+    const Uses uses(backend);
     return create(kName, program, [&] {
         return weft::field_program(given(kName, "backend", backend).object, field_of(field), op_of(op),
                                    resident_options(kName, options));

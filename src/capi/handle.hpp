@@ -20,6 +20,7 @@
 #include <weft/stream.hpp>
 
 #include "capi/status.hpp"
+#include "capi/uses.hpp"
 
 namespace weft::capi {
 
@@ -28,18 +29,9 @@ struct Handle {
     template <class... Arguments>
     explicit Handle(Arguments&&... arguments) : object(std::forward<Arguments>(arguments)...) {}
 
-    std::atomic<std::uint64_t> uses{1};
+    mutable UseCount uses{1};
     Object object;
 };
-
-template <class T>
-void retain(T* handle) noexcept {
-    if (handle != nullptr) handle->uses.fetch_add(1, std::memory_order_relaxed);
-}
-template <class T>
-void release(T* handle) noexcept {
-    if (handle != nullptr && handle->uses.fetch_sub(1, std::memory_order_acq_rel) == 1) delete handle;
-}
 
 /// Makes a handle from what `make` returns and stores it. `out` is NULL if anything fails.
 template <class T, class Make>
@@ -97,7 +89,7 @@ struct weft_program : weft::capi::Handle<weft::Program> {
 };
 /// Of bytes, in device memory or page-locked memory.
 struct weft_buffer {
-    std::atomic<std::uint64_t> uses{1};
+    mutable weft::capi::UseCount uses{1};
     std::shared_ptr<weft::core::BufferObject> object;
     std::uint64_t bytes = 0;
     bool host = false;

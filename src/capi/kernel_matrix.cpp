@@ -60,12 +60,26 @@ weft::KernelMatrixOptions resident_options(const char* function, const weft_kern
     return common_options<weft::KernelMatrixOptions>(function, all);
 }
 
+/// Calls body() and puts the default of C, 0, for that of C++ into its texts.
+template <class Body>
+auto with_c_defaults(Body&& body) {
+    try {
+        return body();
+    } catch (const weft::Error& e) {
+        const std::string text = e.what(), tile = "state_tile", need = "need -1";
+        const std::size_t at = text.find(need);
+        if (at == std::string::npos || text.find(tile) == std::string::npos) throw;
+        throw weft::Error(e.code(), std::string(text).replace(at, need.size(), "need 0"), e.native_code());
+    }
+}
+
 /// `first` is the circuit, or nothing where x and y are states.
 template <class... First>
 weft_status on_host(const char* function, weft_backend* backend, weft_type x_type, weft_const_span x,
                     weft_const_span y, weft_type k_type, weft_span k, const weft_kernel_shape& shape,
                     const weft_kernel_options* options, weft_report* report,
                     const First&... circuit) noexcept {
+    const Uses uses(backend);
     return guarded(function, [&] {
         weft::Backend& owner = given(function, "backend", backend).object;
         check_size(function, "weft_report", report);
@@ -74,15 +88,13 @@ weft_status on_host(const char* function, weft_backend* backend, weft_type x_typ
         const weft::HostArray out = array_of(function, "k", k, element_type_of(function, "k_type", k_type));
         const weft::KernelMatrixShape sizes = shape_of(function, shape);
         const weft::KernelMatrixHostOptions all = host_options(function, options);
-        if (is_empty(y))
-            put_report(function,
-                       weft::kernel_matrix(owner, circuit_of(function, circuit)..., rows, out, sizes, all),
-                       report);
-        else
-            put_report(function,
-                       weft::kernel_matrix(owner, circuit_of(function, circuit)..., rows,
-                                           array_of(function, "y", y, type), out, sizes, all),
-                       report);
+        const weft::OpReport done = with_c_defaults([&] {
+            if (is_empty(y))
+                return weft::kernel_matrix(owner, circuit_of(function, circuit)..., rows, out, sizes, all);
+            return weft::kernel_matrix(owner, circuit_of(function, circuit)..., rows,
+                                       array_of(function, "y", y, type), out, sizes, all);
+        });
+        put_report(function, done, report);
     });
 }
 
@@ -91,6 +103,7 @@ weft_status on_stream(const char* function, weft_stream* stream, weft_type x_typ
                       const weft_view& y, weft_type k_type, const weft_view& k,
                       const weft_kernel_shape& shape, const weft_kernel_options* options,
                       const First&... circuit) noexcept {
+    const Uses uses(stream);
     return guarded(function, [&] {
         weft_stream& handle = given(function, "stream", stream);
         const Owner::Use use(handle.owner, function);
@@ -99,13 +112,14 @@ weft_status on_stream(const char* function, weft_stream* stream, weft_type x_typ
         const weft::DeviceArray out = array_of(function, "k", k, element_type_of(function, "k_type", k_type));
         const weft::KernelMatrixShape sizes = shape_of(function, shape);
         const weft::KernelMatrixOptions all = resident_options(function, options);
-        if (is_empty(y)) {
-            weft::kernel_matrix(handle.object, circuit_of(function, circuit)..., rows, out, sizes, all);
-        } else {
-            const weft::ConstDeviceArray others = array_of(function, "y", y, type);
-            weft::kernel_matrix(handle.object, circuit_of(function, circuit)..., rows, others, out, sizes,
-                                all);
-        }
+        with_c_defaults([&] {
+            if (is_empty(y))
+                weft::kernel_matrix(handle.object, circuit_of(function, circuit)..., rows, out, sizes, all);
+            else
+                weft::kernel_matrix(handle.object, circuit_of(function, circuit)..., rows,
+                                    weft::ConstDeviceArray(array_of(function, "y", y, type)), out, sizes,
+                                    all);
+        });
     });
 }
 
@@ -144,10 +158,13 @@ weft_status weft_estimate_kernel_matrix(const weft_backend* backend, const weft_
                                         weft_kernel_shape shape, weft_type k_type,
                                         const weft_kernel_options* options, weft_estimate* estimate) {
     constexpr const char* kName = "weft_estimate_kernel_matrix";
+    const Uses uses(backend);
     return guarded(kName, [&] {
-        const weft::KernelMatrixEstimate found = weft::estimate_kernel_matrix(
-            given(kName, "backend", backend).object, circuit_of(kName, circuit), shape_of(kName, shape),
-            element_type_of(kName, "k_type", k_type), resident_options(kName, options));
+        const weft::KernelMatrixEstimate found = with_c_defaults([&] {
+            return weft::estimate_kernel_matrix(
+                given(kName, "backend", backend).object, circuit_of(kName, circuit), shape_of(kName, shape),
+                element_type_of(kName, "k_type", k_type), resident_options(kName, options));
+        });
         weft_estimate all{};
         all.resident_fits = found.resident_fits ? 1 : 0;
         all.streamed_fits = found.streamed_fits ? 1 : 0;

@@ -12,13 +12,30 @@
 
 using namespace weft::capi;
 
+namespace {
+
+/// Of the members that sizes depend on, as the calls that take a code do.
+void check_range(const char* function, const char* member, std::uint32_t got, std::uint32_t least,
+                 std::uint32_t most) {
+    if (got < least || got > most)
+        refuse(std::string(function) + ": weft_lattice_code." + member + " is out of range (got " +
+               std::to_string(got) + ", need " + std::to_string(least) + " to " + std::to_string(most) + ")");
+}
+
+}  // namespace
+
 weft_status weft_lattice_sizes(const weft_lattice_code* code, uint64_t vectors, uint64_t* code_bytes,
                                uint64_t* status_bytes) {
     constexpr const char* kName = "weft_lattice_sizes";
     return guarded(kName, [&] {
         const weft::LatticeCode all = code_of(kName, code);
-        const auto count = static_cast<std::size_t>(vectors);
-        if (code_bytes != nullptr) *code_bytes = weft::code_bytes(all, count);
+        check_range(kName, "q", all.q, 3, 16);
+        check_range(kName, "levels", all.levels, 1, 4);
+        const std::size_t bytes = weft::code_bytes(all, static_cast<std::size_t>(vectors));
+        if (bytes == SIZE_MAX)
+            refuse(std::string(kName) + ": too many vectors (got " + std::to_string(vectors) +
+                   ", need fewer than 2^64 bytes of codes)");
+        if (code_bytes != nullptr) *code_bytes = bytes;
         if (status_bytes != nullptr) *status_bytes = vectors;
     });
 }
@@ -27,6 +44,7 @@ weft_status weft_lattice_encode(weft_backend* backend, const weft_lattice_code* 
                                 weft_span codes, weft_span status, const weft_lattice_options* options,
                                 weft_report* report) {
     constexpr const char* kName = "weft_lattice_encode";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         weft::Backend& owner = given(kName, "backend", backend).object;
         check_size(kName, "weft_report", report);
@@ -43,6 +61,7 @@ weft_status weft_lattice_decode(weft_backend* backend, const weft_lattice_code* 
                                 weft_const_span status, weft_span x, const weft_lattice_options* options,
                                 weft_report* report) {
     constexpr const char* kName = "weft_lattice_decode";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         weft::Backend& owner = given(kName, "backend", backend).object;
         check_size(kName, "weft_report", report);
@@ -59,6 +78,7 @@ weft_status weft_lattice_quantize(weft_backend* backend, const weft_lattice_code
                                   weft_span y, weft_span status, const weft_lattice_options* options,
                                   weft_report* report) {
     constexpr const char* kName = "weft_lattice_quantize";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         weft::Backend& owner = given(kName, "backend", backend).object;
         check_size(kName, "weft_report", report);
@@ -75,6 +95,7 @@ weft_status weft_stream_lattice_encode(weft_stream* stream, const weft_lattice_c
                                        weft_view codes, weft_view status,
                                        const weft_lattice_options* options) {
     constexpr const char* kName = "weft_stream_lattice_encode";
+    const Uses uses(stream);
     return guarded(kName, [&] {
         weft_stream& handle = given(kName, "stream", stream);
         const Owner::Use use(handle.owner, kName);
@@ -88,6 +109,7 @@ weft_status weft_stream_lattice_encode(weft_stream* stream, const weft_lattice_c
 weft_status weft_stream_lattice_decode(weft_stream* stream, const weft_lattice_code* code, weft_view codes,
                                        weft_view status, weft_view x, const weft_lattice_options* options) {
     constexpr const char* kName = "weft_stream_lattice_decode";
+    const Uses uses(stream);
     return guarded(kName, [&] {
         weft_stream& handle = given(kName, "stream", stream);
         const Owner::Use use(handle.owner, kName);
@@ -102,6 +124,7 @@ weft_status weft_stream_lattice_decode(weft_stream* stream, const weft_lattice_c
 weft_status weft_stream_lattice_quantize(weft_stream* stream, const weft_lattice_code* code, weft_view x,
                                          weft_view y, weft_view status, const weft_lattice_options* options) {
     constexpr const char* kName = "weft_stream_lattice_quantize";
+    const Uses uses(stream);
     return guarded(kName, [&] {
         weft_stream& handle = given(kName, "stream", stream);
         const Owner::Use use(handle.owner, kName);
@@ -115,6 +138,7 @@ weft_status weft_lattice_search_beta(weft_backend* backend, const weft_lattice_c
                                      weft_const_span sample, const weft_lattice_search_options* options,
                                      weft_lattice_trial* best, weft_report* report) {
     constexpr const char* kName = "weft_lattice_search_beta";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         weft::Backend& owner = given(kName, "backend", backend).object;
         given(kName, "best", best);

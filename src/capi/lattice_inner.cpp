@@ -21,6 +21,7 @@ weft_status weft_lattice_inner(weft_backend* backend, const weft_lattice_table* 
                                const weft_lattice_code* code, weft_const_span x, weft_const_span y,
                                weft_span out, const weft_lattice_options* options, weft_report* report) {
     constexpr const char* kName = "weft_lattice_inner";
+    const Uses uses(backend, table);
     return guarded(kName, [&] {
         weft::Backend& owner = given(kName, "backend", backend).object;
         check_size(kName, "weft_report", report);
@@ -37,6 +38,7 @@ weft_status weft_stream_lattice_inner(weft_stream* stream, const weft_lattice_ta
                                       const weft_lattice_code* code, weft_view x, weft_view y, weft_view out,
                                       const weft_lattice_options* options) {
     constexpr const char* kName = "weft_stream_lattice_inner";
+    const Uses uses(stream, table);
     return guarded(kName, [&] {
         weft_stream& handle = given(kName, "stream", stream);
         const Owner::Use use(handle.owner, kName);

@@ -9,6 +9,7 @@ using namespace weft::capi;
 
 weft_status weft_profile_create(weft_backend* backend, uint64_t max_events, weft_profile** profile) {
     constexpr const char* kName = "weft_profile_create";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         given(kName, "profile", profile);
         *profile = nullptr;
@@ -33,6 +34,7 @@ weft::ProfileReport report_of(const char* function, weft_profile* profile) {
 
 weft_status weft_profile_describe(weft_profile* profile, weft_profile_report* report) {
     constexpr const char* kName = "weft_profile_describe";
+    const Uses uses(profile);
     return guarded(kName, [&] {
         const weft::ProfileReport now = report_of(kName, profile);
         weft_profile_report all{};
@@ -52,6 +54,7 @@ weft_status weft_profile_describe(weft_profile* profile, weft_profile_report* re
 
 weft_status weft_profile_print(weft_profile* profile, weft_profile_format format, weft_text** text) {
     constexpr const char* kName = "weft_profile_print";
+    const Uses uses(profile);
     return create(kName, text, [&] {
         enum_of<std::uint32_t>(kName, "format", format, WEFT_PROFILE_CSV + 1);
         const weft::ProfileReport now = report_of(kName, profile);
@@ -63,6 +66,7 @@ weft_status weft_profile_print(weft_profile* profile, weft_profile_format format
 
 weft_status weft_profile_write_trace(weft_profile* profile, const char* path) {
     constexpr const char* kName = "weft_profile_write_trace";
+    const Uses uses(profile);
     return guarded(kName, [&] {
         weft_profile& handle = given(kName, "profile", profile);
         const Owner::Use use(handle.owner, kName);

@@ -48,6 +48,7 @@ weft::ProgramOptions options_of(const char* function, const weft_program_options
 weft_status weft_program_create(weft_backend* backend, weft_const_span words,
                                 const weft_program_options* options, weft_program** program) {
     constexpr const char* kName = "weft_program_create";
+    const Uses uses(backend);
     return create(kName, program, [&] {
         return weft::Program(given(kName, "backend", backend).object,
                              span_of<std::uint32_t>(kName, "words", words), options_of(kName, options));
@@ -58,6 +59,7 @@ WEFT_DEFINE_HANDLE(weft_program)
 
 weft_status weft_program_describe(const weft_program* program, weft_program_info* info) {
     constexpr const char* kName = "weft_program_describe";
+    const Uses uses(program);
     return guarded(kName, [&] {
         const weft::Program& object = given(kName, "program", program).object;
         weft_program_info all{};
@@ -74,6 +76,7 @@ weft_status weft_program_describe(const weft_program* program, weft_program_info
 
 weft_status weft_program_binding(const weft_program* program, uint64_t at, weft_binding* binding) {
     constexpr const char* kName = "weft_program_binding";
+    const Uses uses(program);
     return guarded(kName, [&] {
         const std::span<const weft::Binding> bindings = given(kName, "program", program).object.bindings();
         if (at >= bindings.size())

@@ -15,6 +15,7 @@ namespace {
 /// Calls body(Stream&) as the only thread that uses the stream.
 template <class Body>
 weft_status with_stream(const char* function, weft_stream* stream, Body&& body) noexcept {
+    const Uses uses(stream);
     return guarded(function, [&] {
         weft_stream& handle = given(function, "stream", stream);
         const Owner::Use use(handle.owner, function);
@@ -41,6 +42,7 @@ void with_event(weft_event** event, Work&& work) {
 weft_status weft_stream_create(weft_backend* backend, const weft_stream_options* options,
                                weft_stream** stream) {
     constexpr const char* kName = "weft_stream_create";
+    const Uses uses(backend);
     return guarded(kName, [&] {
         given(kName, "stream", stream);
         *stream = nullptr;
@@ -86,6 +88,7 @@ weft_status weft_stream_copy(weft_stream* stream, weft_view source, weft_view ta
 weft_status weft_stream_dispatch(weft_stream* stream, const weft_program* program, const weft_view* views,
                                  uint64_t count, uint64_t elements, weft_const_span parameters) {
     constexpr const char* kName = "weft_stream_dispatch";
+    const Uses uses(program);
     return with_stream(kName, stream, [&](weft::Stream& s) {
         const weft::Program& object = given(kName, "program", program).object;
         if (count > object.bindings().size())
@@ -112,6 +115,7 @@ weft_status weft_stream_wait(weft_stream* stream, uint64_t timeout_ns) {
 
 weft_status weft_stream_wait_for(weft_stream* stream, const weft_event* event) {
     constexpr const char* kName = "weft_stream_wait_for";
+    const Uses uses(event);
     return with_stream(kName, stream,
                        [&](weft::Stream& s) { s.wait_for(given(kName, "event", event).object); });
 }
@@ -133,6 +137,7 @@ weft_status weft_stream_record(weft_stream* stream, weft_record_fn steps, void* 
 
 weft_status weft_stream_replay(weft_stream* stream, const weft_sequence* sequence, weft_event** event) {
     constexpr const char* kName = "weft_stream_replay";
+    const Uses uses(sequence);
     return with_stream(kName, stream, [&](weft::Stream& s) {
         const weft::Sequence& object = given(kName, "sequence", sequence).object;
         with_event(event, [&] { return s.replay(object); });
@@ -143,6 +148,7 @@ WEFT_DEFINE_HANDLE(weft_event)
 
 weft_status weft_event_wait(const weft_event* event, uint64_t timeout_ns) {
     constexpr const char* kName = "weft_event_wait";
+    const Uses uses(event);
     return guarded(kName, [&] {
         if (!given(kName, "event", event).object.wait(timeout_of(timeout_ns))) throw TimeUp{};
     });
@@ -152,6 +158,7 @@ WEFT_DEFINE_HANDLE(weft_sequence)
 
 weft_status weft_sequence_describe(const weft_sequence* sequence, weft_sequence_info* info) {
     constexpr const char* kName = "weft_sequence_describe";
+    const Uses uses(sequence);
     return guarded(kName, [&] {
         const weft::Sequence& object = given(kName, "sequence", sequence).object;
         write_report(kName, "weft_sequence_info",

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -14,33 +15,70 @@
 
 namespace weft::capi {
 
-/// `known` bytes of a struct of the caller, zeros where it is shorter. `name` is that of the struct. A size
-/// of 0 is legal if the rest of the struct, as this header has it, is 0 too. Errors: invalid_argument - a
-/// size that cannot be, or a longer struct in which not everything else is 0.
-void read_struct(const char* function, const char* name, const void* source, void* target, std::size_t known);
+/// A member of a struct with more bytes than the struct's alignment, in which no version can have ended.
+struct Whole {
+    std::size_t first, bytes;
+};
+/// What the sizes of a struct can be in any version: it ends behind a member, and all of them are aligned.
+struct Layout {
+    std::size_t known, alignment;
+    std::span<const Whole> wholes;
+};
+/// Wholes of a struct, by specialization (structs.cpp has those of the header).
+template <class T>
+std::span<const Whole> wholes_of() {
+    return {};
+}
+template <>
+std::span<const Whole> wholes_of<weft_program_options>();
+template <>
+std::span<const Whole> wholes_of<weft_program_info>();
+template <>
+std::span<const Whole> wholes_of<weft_report>();
+template <>
+std::span<const Whole> wholes_of<weft_field_info>();
+template <>
+std::span<const Whole> wholes_of<weft_kernel_circuit>();
+template <>
+std::span<const Whole> wholes_of<weft_estimate>();
+template <>
+std::span<const Whole> wholes_of<weft_profile_report>();
+template <class T>
+Layout layout_of() {
+    static_assert(std::is_trivially_copyable_v<T> && offsetof(T, size) == 0);
+    return {sizeof(T), alignof(T), wholes_of<T>()};
+}
+
+/// What this library knows of a struct of the caller, zeros where it is shorter. `name` is that of the
+/// struct. Errors: invalid_argument - a size that cannot be, or a longer struct in which not everything else
+/// is 0.
+void read_struct(const char* function, const char* name, const void* source, void* target,
+                 const Layout& layout);
 /// The same in the other direction: fills the `size` bytes that the caller has. Errors: invalid_argument.
 void write_struct(const char* function, const char* name, const void* source, void* target,
-                  std::size_t known);
+                  const Layout& layout);
+/// Before the work: whether the caller's struct can be written. NULL is legal. Errors: invalid_argument.
+void check_struct(const char* function, const char* name, const void* target, const Layout& layout);
 /// Errors: invalid_argument - not 0.
 void require_reserved(const char* function, const char* name, std::uint32_t reserved);
 
 /// The options of a call; NULL gives zeros.
 template <class T>
 T read_options(const char* function, const char* name, const T* source) {
-    static_assert(std::is_trivially_copyable_v<T> && offsetof(T, size) == 0);
     T options{};
-    if (source != nullptr) read_struct(function, name, source, &options, sizeof(T));
+    if (source != nullptr) read_struct(function, name, source, &options, layout_of<T>());
     if constexpr (requires { options.reserved; }) require_reserved(function, name, options.reserved);
     return options;
 }
 /// A report into the memory of the caller. The sizes that it had are kept.
 template <class T>
 void write_report(const char* function, const char* name, const T& report, T* target) {
-    static_assert(std::is_trivially_copyable_v<T> && offsetof(T, size) == 0);
-    write_struct(function, name, &report, &given(function, name, target), sizeof(T));
+    write_struct(function, name, &report, &given(function, name, target), layout_of<T>());
 }
-/// Before the work: whether the caller's struct can be written. NULL is legal. Errors: invalid_argument.
-void check_size(const char* function, const char* name, const void* target);
+template <class T>
+void check_size(const char* function, const char* name, const T* target) {
+    check_struct(function, name, target, layout_of<T>());
+}
 
 /// `text` in an array of the struct, cut where it is too long.
 template <std::size_t n>

@@ -14,10 +14,12 @@ namespace weft::core {
 
 namespace fs = std::filesystem;
 
-std::string write_trace_file(const TraceData& data, const fs::path& path) {
+std::string write_trace_file(const TraceData& data, const fs::path& path, int* error) {
     NewFile file(path, 0666, true);
     write_trace_json(data, ::getpid(), [&](std::string_view text) { file.write(text); });
-    return file.replace();
+    std::string failure = file.replace();
+    if (error != nullptr) *error = file.error();
+    return failure;
 }
 
 fs::path numbered_trace_path(const fs::path& asked, std::uint64_t ordinal) {

@@ -10,8 +10,8 @@
 namespace weft::core {
 
 /// Writes to another name and renames, so that the file appears whole or not at all. Returns why it failed;
-/// empty: it did not.
-std::string write_trace_file(const TraceData& data, const std::filesystem::path& path);
+/// empty: it did not. `error` gets errno.
+std::string write_trace_file(const TraceData& data, const std::filesystem::path& path, int* error = nullptr);
 
 /// If several backends of a process are given one file, the first takes it and the others take
 /// "trace.2.json", "trace.3.json" and so on, so that none overwrites the trace of another.

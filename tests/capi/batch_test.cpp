@@ -184,9 +184,15 @@ TEST_CASE("c: a callback ends a pipeline: jobs that are not done fail, and no mo
             weft_pipeline_wait(pipeline, token, WEFT_FOREVER));  // it was done when the callback heard of it
         CHECK(work.right());
         // The callback may run once more, or the pipeline may be at its end already.
-        if (weft_pipeline_submit(pipeline, &later.job, &token) == WEFT_OK)
+        if (weft_pipeline_submit(pipeline, &later.job, &token) == WEFT_OK) {
             CHECK_STATUS(WEFT_CANCELLED, "ended by its callback",
                          weft_pipeline_wait(pipeline, token, WEFT_FOREVER));
+            weft_job_state state = WEFT_JOB_QUEUED;
+            CHECK_OK(weft_pipeline_state(pipeline, token, &state));
+            CHECK(state == WEFT_JOB_FAILED);
+        }
+        CHECK_STATUS(WEFT_CANCELLED, "weft_pipeline_submit: ended by its callback",
+                     weft_pipeline_submit(pipeline, &later.job, &token));
     });
 }
 

@@ -73,6 +73,43 @@ TEST_CASE("c: values that an op cannot take are listed") {
     });
 }
 
+TEST_CASE("c: a trace that cannot be written is an io error with errno") {
+    on_device([](weft_backend* backend) {
+        Profile profile;
+        CHECK_OK(weft_profile_create(backend, 0, &profile));
+        CHECK_STATUS(WEFT_IO, "write_trace", weft_profile_write_trace(profile, "/there/is/no/trace.json"));
+        CHECK(weft_last_native_code() == ENOENT);
+        CHECK_STATUS(WEFT_IO, "write_trace", weft_profile_write_trace(profile, "/"));
+        CHECK(weft_last_native_code() == EISDIR);
+    });
+}
+
+TEST_CASE("c: a field value that is not canonical is named in the text alone") {
+    on_device([](weft_backend* backend) {
+        std::vector<std::uint64_t> a{1, UINT64_MAX};
+        weft_field_options options{};
+        options.size = sizeof(options);
+        options.check_values = 1;
+        CHECK_REFUSED("element 1 of a is not canonical",
+                      weft_field_apply(backend, WEFT_GOLDILOCKS, WEFT_FIELD_NEG, in(a), {}, {}, out(a),
+                                       &options, nullptr));
+        CHECK(weft_last_failures(nullptr, 0) == 0);
+        CHECK(a[0] == 1);
+    });
+}
+
+TEST_CASE("c: texts name the defaults of C") {
+    on_device([](weft_backend* backend) {
+        std::vector<float> x(4, 0.5f), k(4);
+        weft_kernel_options options{};
+        options.size = sizeof(options);
+        options.state_tile = 5;
+        CHECK_REFUSED("(got 5, need 0)",
+                      weft_kernel_matrix(backend, nullptr, WEFT_FLOAT32, in(x), {}, WEFT_FLOAT32, out(k),
+                                         {2, 0, 2, 0}, &options, nullptr));
+    });
+}
+
 TEST_CASE("c: every retain and release accepts NULL") {
     weft_device_list_retain(nullptr), weft_device_list_release(nullptr);
     weft_backend_retain(nullptr), weft_backend_release(nullptr);

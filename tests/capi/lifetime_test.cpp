@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handles are released in any order, and used by many threads.
+#include <unistd.h>
+
 #include <atomic>
 #include <thread>
 
 #include "capi/fixture.hpp"
+#include "support/child_process.hpp"
 
 using namespace weft_test;
 
@@ -79,6 +82,83 @@ TEST_CASE("c: a handle lives until its last use is released") {
     CHECK(!std::string(weft_backend_name(again)).empty());
     CHECK_OK(weft_backend_wait_idle(again));
     weft_backend_release(again);
+}
+
+TEST_CASE("c: the last release in a callback waits for the call that it is in") {
+    struct Last {
+        Backend backend;
+        Program program;
+        Stream stream;
+    } last;
+    CHECK_OK(weft_backend_create(nullptr, &last.backend));
+    make_affine(last.backend, last.program);
+    CHECK_OK(weft_stream_create(last.backend, nullptr, &last.stream));
+    Sequence sequence;
+    const weft_record_fn steps = [](void* user, weft_stream*) {
+        static_cast<Last*>(user)->stream.reset();
+        return 0;
+    };
+    CHECK_OK(weft_stream_record(last.stream, steps, &last, &sequence));
+    sequence.reset();
+    AffineJob work(1000);
+    weft_batch_options options{};
+    options.size = sizeof(options);
+    options.chunk_elements = 100;
+    options.user = &last;
+    options.progress = [](void* user, const weft_progress*) {
+        static_cast<Last*>(user)->program.reset();
+        static_cast<Last*>(user)->backend.reset();
+        return 0;
+    };
+    CHECK_OK(weft_run_batch(last.backend, last.program, &work.job, 1, &options, nullptr));
+    CHECK(work.right());
+    CHECK(static_cast<weft_backend*>(last.backend) == nullptr);
+}
+
+TEST_CASE("c: ops hold what their callbacks release") {
+    Backend backend;
+    weft_batch_options batch{};
+    batch.size = sizeof(batch);
+    batch.user = &backend;
+    batch.progress = [](void* user, const weft_progress*) {
+        static_cast<Backend*>(user)->reset();
+        return 0;
+    };
+    CHECK_OK(weft_backend_create(nullptr, &backend));
+    weft_field_options field{};
+    field.size = sizeof(field);
+    field.batch = &batch;
+    std::vector<std::uint64_t> a(4, 1);
+    CHECK_OK(weft_field_apply(backend, WEFT_GOLDILOCKS, WEFT_FIELD_ADD, in(a), in(a), {}, out(a), &field,
+                              nullptr));
+    CHECK(a == std::vector<std::uint64_t>(4, 2));
+    CHECK_OK(weft_backend_create(nullptr, &backend));
+    weft_kernel_options kernel{};
+    kernel.size = sizeof(kernel);
+    kernel.batch = &batch;
+    std::vector<float> x(4, 0.5f), k(4);
+    CHECK_OK(weft_kernel_matrix(backend, nullptr, WEFT_FLOAT32, in(x), {}, WEFT_FLOAT32, out(k), {2, 0, 2, 0},
+                                &kernel, nullptr));
+    CHECK(k[1] == doctest::Approx(1));
+}
+
+TEST_CASE("c: a process that was forked after a backend was opened gets none") {
+    on_device([](weft_backend* backend) {
+        const pid_t child = fork();
+        if (child == 0) {
+            weft_backend* own = nullptr;
+            weft_device_list* list = nullptr;
+            const bool right = weft_backend_create(nullptr, &own) == WEFT_UNSUPPORTED && own == nullptr &&
+                               std::string(weft_last_error()).find("use exec") != std::string::npos &&
+                               weft_list_devices(nullptr, &list) == WEFT_UNSUPPORTED && list == nullptr &&
+                               weft_backend_wait_idle(backend) == WEFT_UNSUPPORTED &&
+                               std::string(weft_last_error()).find("use exec") != std::string::npos;
+            _exit(right ? 0 : 1);
+        }
+        REQUIRE(child > 0);
+        CHECK(await_exit(child) == 0);
+        CHECK_OK(weft_backend_wait_idle(backend));
+    });
 }
 
 TEST_CASE("c: many threads share a backend and a program, each with its own errors") {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs with an older or a newer header: structs of another size.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
 #include <cstring>
 
 #include "capi/fixture.hpp"
@@ -46,17 +50,75 @@ TEST_CASE("c: a newer header's options are accepted as long as what is unknown i
         weft_lattice_sizes(&code.known, 8, nullptr, nullptr));
 }
 
-TEST_CASE("c: zeros and NULL are the defaults; a size that was forgotten is found") {
+TEST_CASE("c: zeros and NULL are the defaults; a size that was forgotten is found, and nothing else read") {
     weft_lattice_code code{};
+    CHECK_REFUSED("weft_lattice_code.size is 0 (need sizeof(weft_lattice_code))",
+                  weft_lattice_sizes(&code, 8, nullptr, nullptr));
+    code.size = sizeof(code);
     CHECK(bytes_of(&code) == 8 * 2 * 4);
     CHECK(bytes_of(nullptr) == 8 * 2 * 4);
-    code.levels = 3;
-    CHECK_REFUSED("weft_lattice_code.size is 0, and other members are not",
-                  weft_lattice_sizes(&code, 8, nullptr, nullptr));
-    for (const std::uint32_t size : {1u, 3u, 55u, 4097u, 0xdeadbeefu}) {
+    // The last bytes of a page that nothing follows.
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    void* const pages = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(pages != MAP_FAILED);
+    REQUIRE(mprotect(static_cast<char*>(pages) + page, page, PROT_NONE) == 0);
+    char* const end = static_cast<char*>(pages) + page;
+    CHECK_REFUSED("weft_lattice_code.size is 0",
+                  weft_lattice_sizes(reinterpret_cast<weft_lattice_code*>(end - 8), 8, nullptr, nullptr));
+    munmap(pages, 2 * page);
+    for (const std::uint32_t size : {1u, 3u, 4u, 12u, 55u, 4097u, 0xdeadbeefu}) {
         code.size = size;
         CHECK_REFUSED("weft_lattice_code.size is wrong (got", weft_lattice_sizes(&code, 8, nullptr, nullptr));
     }
+}
+
+TEST_CASE("c: a struct cannot end inside a member") {
+    on_device([](weft_backend* backend) {
+        std::vector<std::uint64_t> a(4, 1);
+        weft_batch_options batch{};
+        batch.size = sizeof(batch);
+        weft_field_options options{};
+        options.batch = &batch;
+        // In the middle of the pointer to the batch, and between words that only together have its alignment.
+        for (const std::uint32_t size : {28u, 20u, 4u}) {
+            options.size = size;
+            CHECK_REFUSED("weft_field_options.size is wrong",
+                          weft_field_apply(backend, WEFT_GOLDILOCKS, WEFT_FIELD_NEG, in(a), {}, {}, out(a),
+                                           &options, nullptr));
+        }
+        weft_kernel_circuit circuit{};
+        std::vector<float> x(2), k(1);
+        circuit.weights = in(x);
+        circuit.weights_type = WEFT_FLOAT32;
+        circuit.size = offsetof(weft_kernel_circuit, weights) + 8;  // the address without the bytes
+        CHECK_REFUSED("weft_kernel_circuit.size is wrong",
+                      weft_kernel_matrix(backend, &circuit, WEFT_FLOAT32, in(x), {}, WEFT_FLOAT32, out(k),
+                                         {1, 0, 2, 0}, nullptr, nullptr));
+        weft_report report{};
+        report.size = offsetof(weft_report, op) + 8;
+        CHECK_REFUSED("weft_report.size is wrong", weft_field_apply(backend, WEFT_GOLDILOCKS, WEFT_FIELD_NEG,
+                                                                    in(a), {}, {}, out(a), nullptr, &report));
+    });
+}
+
+TEST_CASE("c: sizes of lattice codes are checked as their calls do") {
+    weft_lattice_code code{};
+    code.size = sizeof(code);
+    std::uint64_t bytes = 77, statuses = 77;
+    const auto refused = [&](const char* part, std::uint64_t vectors) {
+        CHECK_REFUSED(part, weft_lattice_sizes(&code, vectors, &bytes, &statuses));
+        CHECK(bytes == 77);
+        CHECK(statuses == 77);
+    };
+    for (const std::uint32_t q : {1u, 2u, 17u, UINT32_MAX})
+        code.q = q, refused("weft_lattice_sizes: weft_lattice_code.q is out of range", 8);
+    code.q = 0;
+    for (const std::uint32_t levels : {5u, UINT32_MAX})
+        code.levels = levels, refused("weft_lattice_code.levels is out of range", 8);
+    code.levels = 0;
+    refused("too many vectors", UINT64_MAX);
+    CHECK_OK(weft_lattice_sizes(&code, 8, &bytes, &statuses));
+    CHECK(statuses == 8);
 }
 
 TEST_CASE("c: reports fill as much as the program's header knows") {
@@ -65,12 +127,13 @@ TEST_CASE("c: reports fill as much as the program's header knows") {
         std::uint64_t added[2], guard;
     } info;
     std::memset(&info, 0x5a, sizeof(info));
-    info.known.size = 12;  // size, bits, limbs
+    info.known.size = 16;  // up to limb_bytes
     CHECK_OK(weft_field_describe(WEFT_GOLDILOCKS, &info.known));
-    CHECK(info.known.size == 12);
+    CHECK(info.known.size == 16);
     CHECK(info.known.bits == 64);
     CHECK(info.known.limbs == 1);
-    CHECK(info.known.limb_bytes == 0x5a5a5a5a);
+    CHECK(info.known.limb_bytes == 8);
+    CHECK(info.known.element_bytes == 0x5a5a5a5a);
     info.known.size = sizeof(info.known) + sizeof(info.added);
     CHECK_OK(weft_field_describe(WEFT_BLS12_381_FP, &info.known));
     CHECK(info.known.limbs == 6);

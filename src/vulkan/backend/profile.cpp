@@ -49,8 +49,10 @@ ProfileReport Profile::report() const {
 void Profile::write_trace(const std::filesystem::path& path) const {
     if (path.empty())
         throw Error(Errc::invalid_argument, "Profile::write_trace: no file (got an empty path, need one)");
-    const std::string failure = core::write_trace_file(impl().context->snapshot_trace(*impl().sink), path);
-    if (!failure.empty()) throw Error(Errc::io, "Profile::write_trace: " + failure);
+    int error = 0;
+    const std::string failure =
+        core::write_trace_file(impl().context->snapshot_trace(*impl().sink), path, &error);
+    if (!failure.empty()) throw Error(Errc::io, "Profile::write_trace: " + failure, error);
 }
 
 }  // namespace weft

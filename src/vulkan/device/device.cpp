@@ -212,7 +212,7 @@ void Device::require_own_process(const char* what) const {
         throw Error(Errc::unsupported, std::string(what) +
                                            ": the backend belongs to another process (got process " +
                                            std::to_string(getpid()) + ", need " + std::to_string(process_) +
-                                           "; make a Backend after fork)");
+                                           "; fork before the first Backend, or use exec)");
 }
 
 }  // namespace weft::core
