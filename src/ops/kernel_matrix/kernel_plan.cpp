@@ -323,10 +323,13 @@ std::uint64_t pairs_to(const KernelMatrixPlan& plan, std::uint64_t rows) noexcep
 }
 
 void cut_for_devices(KernelMatrixPlan& plan, std::uint64_t least) noexcept {
-    constexpr std::uint64_t kStep = 256, kBlocksOfASide = 13;
+    constexpr std::uint64_t kStep = 64, kBlocksOfASide = 10;
     const std::uint64_t side = std::max(plan.shape.samples, plan.shape.columns());
-    const std::uint64_t wanted = side / kBlocksOfASide / kStep * kStep;
-    plan.states.block = std::min(plan.states.block, std::max(least, wanted));
+    const std::uint64_t rows = std::min(plan.states.block, std::max(least, side / kBlocksOfASide));
+    // Blocks of equal size: a device takes as long for a thin one as for several times as many rows.
+    const std::uint64_t blocks = std::max<std::uint64_t>(1, (side + rows - 1) / rows);
+    const std::uint64_t even = ((side + blocks - 1) / blocks + kStep - 1) / kStep * kStep;
+    plan.states.block = std::min(plan.states.block, even);
 }
 
 std::array<std::uint32_t, 2> real_words(double value, bool real64) noexcept {

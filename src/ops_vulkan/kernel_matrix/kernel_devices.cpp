@@ -106,7 +106,7 @@ DevicePlans plan_together(Devices& devices, const Call& call) {
         options.state_tile = static_cast<std::int64_t>(tile);
         made = plan_each(devices, call, options);
     }
-    constexpr std::uint64_t kGpuRows = 1536, kSoftwareRows = 256;
+    constexpr std::uint64_t kGpuRows = 2048, kSoftwareRows = 256;
     const bool software = core::first_backend(devices).device().type == DeviceType::cpu;
     std::uint64_t block = made.first().states.block;
     for (auto& plan : made.plans)
