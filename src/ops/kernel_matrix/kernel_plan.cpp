@@ -323,6 +323,7 @@ std::uint64_t pairs_to(const KernelMatrixPlan& plan, std::uint64_t rows) noexcep
 }
 
 void cut_for_devices(KernelMatrixPlan& plan, std::uint64_t least) noexcept {
+    if (plan.method != KernelMatrixMethod::states) return;  // rows of a closed form are cut anywhere
     constexpr std::uint64_t kStep = 64, kBlocksOfASide = 10;
     const std::uint64_t side = std::max(plan.shape.samples, plan.shape.columns());
     const std::uint64_t rows = std::min(plan.states.block, std::max(least, side / kBlocksOfASide));
