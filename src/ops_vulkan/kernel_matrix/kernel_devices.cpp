@@ -69,6 +69,18 @@ bool same_kind(const DeviceInfo& a, const DeviceInfo& b) {
     return a.name == b.name && a.driver == b.driver;
 }
 
+bool is_software(const Backend& backend) {
+    return backend.device().type == DeviceType::cpu;
+}
+
+/// Software devices take no part beside a GPU: measuring their tiles alone would take longer than the call.
+bool is_too_slow(Devices& devices, std::size_t device) {
+    if (!is_software(devices[device])) return false;
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        if (!devices.lost(i) && !is_software(devices[i])) return true;
+    return false;
+}
+
 /// Devices of one kind get one plan, so that they round alike. Devices that are lost get none.
 DevicePlans plan_each(Devices& devices, const Call& call, const KernelMatrixOptions& options) {
     DevicePlans made;
@@ -80,6 +92,11 @@ DevicePlans plan_each(Devices& devices, const Call& call, const KernelMatrixOpti
             if (made.plans[before] && same_kind(devices[before].device(), devices[i].device()))
                 made.plans[i] = made.plans[before];
         if (made.plans[i]) continue;
+        if (is_too_slow(devices, i)) {
+            made.refused[i] = std::make_exception_ptr(
+                Error(Errc::unsupported, "a software device is too slow beside a GPU to save time"));
+            continue;
+        }
         try {
             made.plans[i] = plan_on(devices[i], call, options);
         } catch (const Error& e) {
@@ -107,7 +124,7 @@ DevicePlans plan_together(Devices& devices, const Call& call) {
         made = plan_each(devices, call, options);
     }
     constexpr std::uint64_t kGpuRows = 2048, kSoftwareRows = 256;
-    const bool software = core::first_backend(devices).device().type == DeviceType::cpu;
+    const bool software = is_software(core::first_backend(devices));
     std::uint64_t block = made.first().states.block;
     for (auto& plan : made.plans)
         if (plan && devices.size() > 1) {
