@@ -5,6 +5,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
+#include <set>
 #include <tuple>
 #include <type_traits>
 
@@ -27,7 +29,27 @@ PFN_vkGetInstanceProcAddr real_lookup() {
 }
 
 std::array<std::atomic<PFN_vkVoidFunction>, kFunctions> found;
-std::atomic<VkInstance> instance{VK_NULL_HANDLE};
+/// The instances that are alive. The real loader finds functions by any of them.
+class Instances {
+  public:
+    void add(VkInstance instance) {
+        const std::lock_guard lock(mutex_);
+        alive_.insert(instance);
+    }
+    void remove(VkInstance instance) {
+        const std::lock_guard lock(mutex_);
+        alive_.erase(instance);
+    }
+    VkInstance any() const {
+        const std::lock_guard lock(mutex_);
+        return alive_.empty() ? VK_NULL_HANDLE : *alive_.begin();
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    std::set<VkInstance> alive_;
+};
+Instances instances;
 
 class Inside {
   public:
@@ -64,7 +86,7 @@ struct Hook<id, Result(VKAPI_PTR*)(Arguments...)> {
         [[maybe_unused]] const auto all = std::make_tuple(arguments...);
         if constexpr ((traits_of(id) & kCreates) != 0)
             State::get().created(id, value_of(*std::get<sizeof...(Arguments) - 1>(all)));
-        if constexpr (id == Id::vkCreateInstance) instance = *std::get<2>(all);
+        if constexpr (id == Id::vkCreateInstance) instances.add(*std::get<2>(all));
         if constexpr (id == Id::vkCreateComputePipelines)
             for (std::uint32_t i = 0; i < std::get<2>(all); ++i)
                 State::get().created(id, value_of(std::get<5>(all)[i]));
@@ -74,6 +96,10 @@ struct Hook<id, Result(VKAPI_PTR*)(Arguments...)> {
         const auto all = std::make_tuple(arguments...);
         const auto handle = std::get<sizeof...(Arguments) - 2>(all);
         if constexpr (id == Id::vkDestroyDevice) forget_queues(handle);
+        if constexpr (id == Id::vkDestroyInstance) {
+            static_cast<void>(real_function(id));  // found by this instance, which may be the last
+            instances.remove(handle);
+        }
         State::get().destroyed(id, value_of(handle));
     }
 };
@@ -104,7 +130,7 @@ PFN_vkVoidFunction real_function(Id id) {
     PFN_vkVoidFunction function = cell;
     if (function == nullptr) {
         const bool global = id == Id::vkCreateInstance;
-        function = real_lookup()(global ? VK_NULL_HANDLE : instance.load(),
+        function = real_lookup()(global ? VK_NULL_HANDLE : instances.any(),
                                  kFunctionTable[static_cast<std::size_t>(id)].name);
         cell = function;
     }

@@ -244,6 +244,25 @@ void JobPipeline::Impl::Lane::publish() noexcept {
     finished_.clear();
 }
 
+/// Hands jobs to the engine. Those for which the host has no memory fail here, because the engine does not
+/// know them.
+void JobPipeline::Impl::Lane::add_taken(std::span<const std::pair<std::uint64_t, const Job*>> taken) {
+    std::size_t added = 0;
+    try {
+        if (!taken.empty()) finished_.reserve(id_of_.size() + taken.size());  // on_job_done() must not fail
+        for (const auto& [id, job] : taken) {
+            id_of_.emplace(engine_->next_sequence(), id);
+            ++added;
+            engine_->add(*job);
+        }
+    } catch (...) {
+        const std::lock_guard lock(pipeline_.mutex);
+        for (const auto& [id, job] : taken.subspan(added))
+            pipeline_.end(id, JobState::failed, std::current_exception());
+        throw;
+    }
+}
+
 /// Hands queued jobs to the engine when it has nothing else to start.
 void JobPipeline::Impl::Lane::feed() {
     std::unique_lock lock(pipeline_.mutex);
@@ -256,11 +275,7 @@ void JobPipeline::Impl::Lane::feed() {
     std::array<std::pair<std::uint64_t, const Job*>, core::kMaxBundleChunks> taken;
     const std::size_t count = pipeline_.take(taken, busy);
     lock.unlock();
-    if (count != 0) finished_.reserve(id_of_.size() + count);  // on_job_done() must not fail
-    for (const auto& [id, job] : std::span(taken).first(count)) {
-        id_of_.emplace(engine_->next_sequence(), id);
-        engine_->add(*job);
-    }
+    add_taken(std::span(taken).first(count));
     note_done();
     publish();  // jobs without elements are over already
 }

@@ -118,6 +118,7 @@ class JobPipeline::Impl::Lane final : public core::JobListener {
     void run();
     bool step();
     void feed();
+    void add_taken(std::span<const std::pair<std::uint64_t, const Job*>> taken);
     void await_oldest();
     void note_done();
     void publish() noexcept;
