@@ -220,6 +220,7 @@ void SharedRun::wait_and_report() {
         changed_.wait(lock, [&] { return running_ == 0 || done_units_ > shown_units_; });
         show_progress(lock);
     }
+    show_progress(lock);  // of what was done while the callback ran
 }
 
 void SharedRun::show_progress(std::unique_lock<std::mutex>& lock) {
