@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <weft/backend.hpp>
@@ -148,7 +149,12 @@ class HostBuffer {
           imports_(detail::import_into_others(devices, *object_)),
           count_(count) {}
     HostBuffer(HostBuffer&&) noexcept = default;
-    HostBuffer& operator=(HostBuffer&&) noexcept = default;
+    HostBuffer& operator=(HostBuffer&& other) noexcept {
+        imports_ = std::move(other.imports_);  // first, so that imports end before their memory does
+        object_ = std::move(other.object_);
+        count_ = other.count_;
+        return *this;
+    }
 
     T* data() const noexcept { return object_ ? static_cast<T*>(detail::mapped(*object_)) : nullptr; }
     std::size_t size() const noexcept { return object_ ? count_ : 0; }
