@@ -13,7 +13,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* clang-format off: a line for each set of names */
+/* clang-format off */
 
 /** # Rules
  *
