@@ -145,6 +145,14 @@ std::uint64_t job_bytes_out(const Job& job) {
     return bytes;
 }
 
+bool works_in_place(const Job& job) {
+    const auto is_input = [&](const OutputSpan& out) {
+        return std::any_of(job.inputs.begin(), job.inputs.end(),
+                           [&](const InputSpan& in) { return in.bytes != 0 && in.data == out.data; });
+    };
+    return std::any_of(job.outputs.begin(), job.outputs.end(), is_input);
+}
+
 void check_job(const ProgramNeeds& program, const DeviceLimits& limits, const Job& job, std::uint64_t index) {
     check_counts(program, job, index);
     const auto where = [&](const char* what, std::size_t i) {

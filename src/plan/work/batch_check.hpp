@@ -40,6 +40,9 @@ void append_spans(const Job& job, std::uint64_t index, std::vector<JobSpan>& spa
 /// Refuses what find_overlap() finds. `spans` is sorted on return. Errors: invalid_argument.
 void check_overlaps(std::vector<JobSpan>& spans);
 
+/// Whether an output of a checked job is one of its inputs, so that the job cannot be repeated.
+bool works_in_place(const Job& job);
+
 /// Adds what another device did to `sum`. Times but wall_s add up; texts stay those of the first.
 void add_report(BatchReport& sum, const BatchReport& one);
 

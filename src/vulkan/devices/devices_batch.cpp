@@ -117,15 +117,6 @@ core::JobBlocks check_batch(Devices& devices, const std::vector<std::size_t>& us
     return core::JobBlocks(jobs, rules);
 }
 
-/// A job whose output is one of its inputs cannot be repeated.
-bool in_place(const Job& job) {
-    return std::any_of(job.outputs.begin(), job.outputs.end(), [&](const OutputSpan& out) {
-        return std::any_of(job.inputs.begin(), job.inputs.end(), [&](const InputSpan& in) {
-            return core::overlaps(in.data, in.bytes, out.data, out.bytes);
-        });
-    });
-}
-
 /// Programs with one name may do anything, so a rate belongs to the pipeline.
 std::string rates_of(const Program& program) {
     const void* pipeline = detail::Access::object(program)->pipeline;
@@ -196,7 +187,7 @@ BatchReport core::run_counted(Devices& devices, const Program& program, std::spa
                   .items = blocks.count(),
                   .item_bytes = blocks.count() != 0 ? blocks.bytes() / blocks.count() : 0,
                   .chunk_items = chunk_blocks(first_backend(devices).plan(), options),
-                  .repeatable = std::none_of(jobs.begin(), jobs.end(), in_place),
+                  .repeatable = std::none_of(jobs.begin(), jobs.end(), works_in_place),
                   .progress_total = count.total(),
                   .options = options,
                   .worker = [&](std::size_t) { return BatchShares(blocks, jobs, program, options, count); }});

@@ -84,8 +84,8 @@ class SharedRun {
     void serve(std::size_t row);
     std::optional<Share> next_share(std::size_t row);
     void do_share(std::size_t row, const Share& share);
-    void finish_share(std::size_t row, const Share& share, const OpReport& report, double began_s);
-    void fail_share(std::size_t row, const Share& share, std::uint64_t added);
+    void finish_share(std::size_t row, const OpReport& report, double began_s);
+    void fail_share(std::size_t row, std::uint64_t added);
     void give_up(const std::exception_ptr& error, bool of_callback = false);
     void leave_out_refused();
     void run_threads();
@@ -285,13 +285,13 @@ void SharedRun::do_share(std::size_t row, const Share& share) {
     try {
         Row& own = rows_[row];
         if (!own.worker) own.worker = call_.worker(own.device);
-        finish_share(row, share, own.worker(state_.backends()[own.device], share, watch), began_s);
+        finish_share(row, own.worker(state_.backends()[own.device], share, watch), began_s);
     } catch (...) {
-        fail_share(row, share, watch.added());
+        fail_share(row, watch.added());
     }
 }
 
-void SharedRun::finish_share(std::size_t row, const Share& share, const OpReport& report, double began_s) {
+void SharedRun::finish_share(std::size_t row, const OpReport& report, double began_s) {
     const std::lock_guard lock(mutex_);
     Row& own = rows_[row];
     own.end_s = now_s();
@@ -303,12 +303,11 @@ void SharedRun::finish_share(std::size_t row, const Share& share, const OpReport
     r.items += report.items != 0 ? report.items : report.elements;
     r.bytes_in += report.bytes_in, r.bytes_out += report.bytes_out;
     r.busy_s += own.end_s - began_s;
-    static_cast<void>(share);
     changed_.notify_all();
 }
 
 /// Called in a handler. A device that is lost, or that cannot do this work, leaves the call.
-void SharedRun::fail_share(std::size_t row, const Share& share, std::uint64_t added) {
+void SharedRun::fail_share(std::size_t row, std::uint64_t added) {
     const std::exception_ptr error = std::current_exception();
     std::optional<Errc> code;
     std::string text;
@@ -320,7 +319,6 @@ void SharedRun::fail_share(std::size_t row, const Share& share, std::uint64_t ad
     }
     if (code == Errc::device_lost) state_.set_lost(rows_[row].device);
     const std::lock_guard lock(mutex_);
-    static_cast<void>(share);
     done_units_ -= added;
     const bool leaves = code == Errc::device_lost || code == Errc::out_of_memory || code == Errc::unsupported;
     if (leaves) {

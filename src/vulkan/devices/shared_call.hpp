@@ -88,10 +88,4 @@ BatchReport run_counted(Devices& devices, const Program& program, std::span<cons
 /// spoilt; cancelled; what progress or a share throws.
 OpReport run_shares(Devices& devices, const SharedCall& call);
 
-/// Whether an output that is one of the inputs forbids to repeat work.
-inline bool overlaps(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes) {
-    const auto first = reinterpret_cast<std::uintptr_t>(a), second = reinterpret_cast<std::uintptr_t>(b);
-    return a_bytes != 0 && b_bytes != 0 && first < second + b_bytes && second < first + a_bytes;
-}
-
 }  // namespace weft::core

@@ -48,15 +48,6 @@ Failure failure_of(const std::exception_ptr& error) {
     }
 }
 
-/// A job whose output is one of its inputs may have spoilt it when a device was lost.
-bool in_place(const Job& job) {
-    const auto is_input = [&](const OutputSpan& out) {
-        return std::any_of(job.inputs.begin(), job.inputs.end(),
-                           [&](const InputSpan& in) { return in.data == out.data; });
-    };
-    return std::any_of(job.outputs.begin(), job.outputs.end(), is_input);
-}
-
 }  // namespace
 
 JobPipeline::Impl::Impl(std::vector<Place> places, const BatchOptions& options, OnLost lost)
@@ -164,7 +155,7 @@ void JobPipeline::Impl::give_back(Lane& lane, const Ids& ids, const std::excepti
         const bool any_left = std::any_of(lanes.begin(), lanes.end(), works);
         for (const auto& [sequence, id] : ids) {
             Entry& entry = entries.at(id);
-            if (!any_left || entry.again || cancelled || in_place(entry.job)) {
+            if (!any_left || entry.again || cancelled || core::works_in_place(entry.job)) {
                 end(id, JobState::failed, error);
                 continue;
             }
