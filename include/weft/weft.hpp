@@ -21,6 +21,7 @@
 #include <weft/ops/encode.hpp>
 #include <weft/ops/field.hpp>
 #include <weft/ops/kernel_matrix.hpp>
+#include <weft/ops/kernel_operator.hpp>
 #include <weft/ops/kernel_post.hpp>
 #include <weft/ops/lattice.hpp>
 #include <weft/ops/lattice_inner.hpp>
