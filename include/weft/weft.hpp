@@ -22,6 +22,7 @@
 #include <weft/ops/field.hpp>
 #include <weft/ops/kernel_matrix.hpp>
 #include <weft/ops/kernel_post.hpp>
+#include <weft/ops/kernel_store.hpp>
 #include <weft/ops/lattice.hpp>
 #include <weft/ops/lattice_inner.hpp>
 #include <weft/ops/lattice_search.hpp>
