@@ -10,7 +10,8 @@ set(files_seen 0)
 # add_row(<folder> <includes of this repository that it may use ...>)
 # Adds a row for a folder. Rows are in the order of the tree: a folder includes only folders above it. Names end in "/"
 # for folders and in ".hpp" or ".h" for single files; the folder itself, include/weft and generated words of shaders
-# ("shaders/<name>.spv.inc", "shaders/<family>.spv.hpp", "shaders/field_modules.inc") are always allowed.
+# ("shaders/<name>.spv.inc", "shaders/<family>.spv.hpp", "shaders/field_modules.inc", "shaders/ntt_modules.inc")
+# are always allowed.
 set(rows "")
 function(add_row folder)
     list(APPEND rows "${folder}")
@@ -26,6 +27,7 @@ add_row(src/trace base/)
 add_row(src/host base/ trace/)
 add_row(src/plan/work base/ host/ plan/device/ plan/spirv/ trace/)
 add_row(src/ops/field base/ host/ shaders/field/)
+add_row(src/ops/ntt base/ host/ ops/field/ shaders/field/ shaders/ntt/)
 add_row(src/ops/encode base/ host/ shaders/encode/)
 add_row(src/ops/kernel_matrix base/ host/ ops/encode/footprint.hpp shaders/gram/ shaders/kernel_matrix/)
 add_row(src/ops/kernel_operator base/ ops/kernel_matrix/ shaders/kernel_operator/)
@@ -41,6 +43,7 @@ add_row(src/vulkan/backend ${pure} vulkan/device/ vulkan/memory/ vulkan/context/
 add_row(src/vulkan/devices ${pure} vulkan/)
 set(engine_for_ops vulkan/engine/scratch_cache.hpp vulkan/devices/shared_call.hpp)
 add_row(src/ops_vulkan/field base/ ops/field/ shaders/field/ ${engine_for_ops})
+add_row(src/ops_vulkan/ntt base/ host/ ops/field/ ops/ntt/ shaders/ntt/ ${engine_for_ops})
 add_row(src/ops_vulkan/encode base/ host/ ops/encode/ shaders/encode/ ${engine_for_ops})
 add_row(src/ops_vulkan/gram base/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ shaders/gram/ ${engine_for_ops})
 add_row(src/ops_vulkan/kernel_matrix base/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ ops_vulkan/gram/ shaders/gram/
@@ -58,6 +61,7 @@ add_row(src/capi)
 add_row(shaders/shared)
 add_row(shaders/engine shaders/shared/)
 add_row(shaders/field shaders/shared/)
+add_row(shaders/ntt shaders/shared/ shaders/field/)
 add_row(shaders/encode shaders/shared/)
 add_row(shaders/gram shaders/shared/)
 add_row(shaders/kernel_matrix shaders/shared/ shaders/encode/ shaders/gram/)

@@ -27,6 +27,7 @@
 #include <weft/ops/lattice.hpp>
 #include <weft/ops/lattice_inner.hpp>
 #include <weft/ops/lattice_search.hpp>
+#include <weft/ops/ntt.hpp>
 #include <weft/profile.hpp>
 #include <weft/program.hpp>
 #include <weft/stream.hpp>
