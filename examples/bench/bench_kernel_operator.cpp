@@ -112,7 +112,7 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
     const double loop = settings.loops && c.columns == 1 ? loop_seconds(settings, c, circuit, x, v) : 0;
     std::printf(
         "%8llu rows %3u qubits %-4s %3u columns %-9s %10.3f ms %9.2f Gpairs/s %5.2f of issue  "
-        "error %.3f of bound\n",
+        "error %.1e of bound\n",
         static_cast<unsigned long long>(c.samples), c.qubits, c.map.c_str(), c.columns,
         plan.symmetric ? "symmetric" : "full", time * 1e3, pairs / time * 1e-9, of_rate, worst);
     if (loop > 0)
