@@ -10,6 +10,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <weft/ops/kernel_post.hpp>
+#include <weft/ops/kernel_store.hpp>
 
 #include "bindings.hpp"
 #include "buffer.hpp"
@@ -86,10 +87,45 @@ ElementType real_type(const char* name, nb::handle dtype) {
     return type;
 }
 
+/// The call that the arguments select, with K in host memory or in a store.
+template <class Where, class Matrix>
+OpReport run_call(Where& on, const Circuit& circuit, const Array& x, const Array& y, Matrix& k,
+                  const KernelMatrixShape& shape, const KernelMatrixHostOptions& options) {
+    const bool states = is_states(x.type);
+    if (states && shape.square()) return kernel_matrix(on, ConstHostArray(x), k, shape, options);
+    if (states)
+        return kernel_matrix(on, detail::GivenStates<ConstHostArray>(ConstHostArray(x)), ConstHostArray(y), k,
+                             shape, options);
+    if (shape.square()) return kernel_matrix(on, circuit.circuit, ConstHostArray(x), k, shape, options);
+    return kernel_matrix(on, circuit.circuit, ConstHostArray(x), ConstHostArray(y), k, shape, options);
+}
+
+/// The inputs of a call, which its work owns.
+struct Inputs {
+    Array x, y;
+    Circuit circuit;
+    KernelMatrixShape shape;
+};
+
+void matrix_into_store(const std::string& file, const Where& where, Inputs inputs, ElementType type,
+                       KernelMatrixHostOptions options, nb::handle progress) {
+    const auto k = std::make_shared<KernelMatrixStore>(file, inputs.shape, type);
+    const bool states = is_states(inputs.x.type) || inputs.circuit.circuit.reupload;
+    // The store belongs to one call at a time, so a signal waits until the tiles under way are in place.
+    Call call(where, cost_of(inputs.shape, states), progress, false);
+    last_report() = call([=, in = std::move(inputs)](const BatchOptions& batch) mutable {
+        options.batch = batch;
+        OpReport report =
+            where([&](auto& on) { return run_call(on, in.circuit, in.x, in.y, *k, in.shape, options); });
+        k->finish();
+        return report;
+    });
+}
+
 nb::any matrix_of_arrays(nb::handle backend, nb::handle x_object, nb::handle y_object, const std::string& map,
                          nb::handle weights, bool reupload, double scale, nb::handle dtype, bool normalize,
                          double jitter, std::int64_t state_tile, nb::handle out_object, bool own_out,
-                         nb::handle progress) {
+                         nb::handle store, nb::handle progress) {
     const Place place = place_of(kCall, {x_object, y_object, out_object});
     Array x = input(kCall, "x", x_object, {kFloat32, kFloat64, kComplex64, kComplex128}, place);
     Array y;
@@ -97,6 +133,15 @@ nb::any matrix_of_arrays(nb::handle backend, nb::handle x_object, nb::handle y_o
     const bool states = is_states(x.type);
     const KernelMatrixShape shape = shape_of(x.shape, y_object.is_none() ? nullptr : &y.shape, states);
     Circuit circuit = circuit_of(map, weights, reupload, scale, shape.qubits);
+    const KernelMatrixHostOptions options{.state_tile = state_tile, .normalize = normalize, .jitter = jitter};
+    if (!store.is_none()) {
+        if (place.on_cuda())
+            refuse(std::string(kCall) + ": resume: not with CUDA arrays (need arrays in host memory)");
+        matrix_into_store(nb::cast<std::string>(store), where_of(backend),
+                          {std::move(x), std::move(y), std::move(circuit), shape}, real_type("dtype", dtype),
+                          options, progress);
+        return nb::borrow<nb::any>(nb::none());
+    }
     const Shape k_shape{static_cast<std::size_t>(shape.samples), static_cast<std::size_t>(shape.columns())};
     Array k = output_or_new(kCall, "out", out_object, real_type("dtype", dtype), k_shape, place);
     nb::any result = k.object;
@@ -106,22 +151,14 @@ nb::any matrix_of_arrays(nb::handle backend, nb::handle x_object, nb::handle y_o
                               shape, {.state_tile = state_tile, .normalize = normalize, .jitter = jitter});
         return result;
     }
-    KernelMatrixHostOptions options{.state_tile = state_tile, .normalize = normalize, .jitter = jitter};
     const Where where = where_of(backend);
     Call call(where, cost_of(shape, states || reupload), progress, k.made_here || own_out);
     last_report() = call([=, x = std::move(x), y = std::move(y), k = std::move(k),
-                          circuit = std::move(circuit)](const BatchOptions& batch) mutable {
-        options.batch = batch;
-        return where([&](auto& on) {
-            if (states && shape.square()) return kernel_matrix(on, ConstHostArray(x), k, shape, options);
-            if (states)
-                return kernel_matrix(on, detail::GivenStates<ConstHostArray>(ConstHostArray(x)),
-                                     ConstHostArray(y), k, shape, options);
-            if (shape.square())
-                return kernel_matrix(on, circuit.circuit, ConstHostArray(x), k, shape, options);
-            return kernel_matrix(on, circuit.circuit, ConstHostArray(x), ConstHostArray(y), k, shape,
-                                 options);
-        });
+                          circuit = std::move(circuit)](const BatchOptions& batch) {
+        KernelMatrixHostOptions all = options;
+        all.batch = batch;
+        const HostArray values = k;
+        return where([&](auto& on) { return run_call(on, circuit, x, y, values, shape, all); });
     });
     return result;
 }
@@ -279,7 +316,8 @@ void bind_kernel_matrix(nb::module_& module) {
     module.def("_kernel_matrix", &matrix_of_arrays, nb::arg("backend").none(), nb::arg("x").none(),
                nb::arg("y").none(), nb::arg("map"), nb::arg("weights").none(), nb::arg("reupload"),
                nb::arg("scale"), nb::arg("dtype"), nb::arg("normalize"), nb::arg("jitter"),
-               nb::arg("state_tile"), nb::arg("out").none(), nb::arg("own_out"), nb::arg("progress").none());
+               nb::arg("state_tile"), nb::arg("out").none(), nb::arg("own_out"), nb::arg("store").none(),
+               nb::arg("progress").none());
     module.def("_kernel_matrix_stream", &matrix_stream, nb::arg("stream"), nb::arg("x").none(),
                nb::arg("y").none(), nb::arg("map"), nb::arg("weights").none(), nb::arg("reupload"),
                nb::arg("scale"), nb::arg("out").none(), nb::arg("normalize"), nb::arg("jitter"));

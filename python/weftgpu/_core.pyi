@@ -205,7 +205,9 @@ class _Devices:
         """
 
     def wait_idle(self) -> None:
-        """Waits until every device that is not lost is idle."""
+        """
+        Waits until every device that is not lost is idle, and until calls that a signal ended write to no array any more.
+        """
 
     def trim(self) -> None:
         """
@@ -320,7 +322,9 @@ class _Backend:
         """Seconds of each part of the start."""
 
     def wait_idle(self) -> None:
-        """Waits until the device is idle."""
+        """
+        Waits until the device is idle, and until calls that a signal ended write to no array any more.
+        """
 
     def trim(self) -> None:
         """Frees staging memory and scratch that no call uses at the moment."""
@@ -617,7 +621,7 @@ class EncodeOutcome:
 
 def _encode_stream(stream: _Stream, method: str, x: object | None, qubits: int, out: object | None) -> EncodeOutcome: ...
 
-def _kernel_matrix(backend: object | None, x: object | None, y: object | None, map: str, weights: object | None, reupload: bool, scale: float, dtype: object, normalize: bool, jitter: float, state_tile: int, out: object | None, own_out: bool, progress: object | None) -> Any: ...
+def _kernel_matrix(backend: object | None, x: object | None, y: object | None, map: str, weights: object | None, reupload: bool, scale: float, dtype: object, normalize: bool, jitter: float, state_tile: int, out: object | None, own_out: bool, store: object | None, progress: object | None) -> Any: ...
 
 def _kernel_matrix_stream(stream: _Stream, x: object | None, y: object | None, map: str, weights: object | None, reupload: bool, scale: float, out: object | None, normalize: bool, jitter: float) -> None: ...
 

@@ -32,6 +32,7 @@ def kernel_matrix(
     normalize: bool = False,
     jitter: float = 0.0,
     out: Any = None,
+    resume: bool = False,
     state_tile: int | None = None,
     stream: Stream | None = None,
     backend: Backend | Devices | None = None,
@@ -62,6 +63,9 @@ def kernel_matrix(
     out : array or path, optional
         Where K is written: an array (samples, others) - a numpy.memmap too, K need not fit in memory - or a path
         that ends in ``.npy``. That file appears when K is complete. With ``stream`` a Buffer.
+    resume : bool
+        With a path: keeps finished tiles in ``out + ".part"`` and ``out + ".tiles"``, and continues with those that a
+        call which ended early, or was killed, has left.
     state_tile : int, optional
         States that are built at a time.
     stream : Stream, optional
@@ -94,15 +98,17 @@ def kernel_matrix(
     if stream is not None:
         if out is None:
             raise InvalidArgument("kernel_matrix: with a stream, out must be a Buffer", "invalid_argument")
-        no_effect("kernel_matrix", state_tile=state_tile is not None, dtype=dtype is not None,
+        no_effect("kernel_matrix", resume=resume, state_tile=state_tile is not None, dtype=dtype is not None,
                   backend=backend is not None, progress=bool(progress))
         call_core("kernel_matrix", _core._kernel_matrix_stream, stream, x, y, map, weights, reupload, scale, out, normalize, jitter)
         return out
     if isinstance(out, (str, os.PathLike)):
-        return _into_file(
+        return (_into_store if resume else _into_file)(
             out, x, y, dtype, map=map, weights=weights, reupload=reupload, scale=scale, normalize=normalize,
             jitter=jitter, state_tile=state_tile, backend=backend, progress=progress,
         )
+    if resume:
+        raise InvalidArgument("kernel_matrix: resume: needs a path as out", "invalid_argument")
     return _compute(
         x, y, map=map, weights=weights, reupload=reupload, scale=scale, dtype=dtype, normalize=normalize, jitter=jitter,
         state_tile=state_tile, out=out, own_out=False, backend=backend, progress=progress,
@@ -112,8 +118,10 @@ def kernel_matrix(
 def _compute(
     x: Any, y: Any, *, map: str, weights: Any, reupload: bool, scale: float, dtype: DTypeLike | None, normalize: bool,
     jitter: float, state_tile: int | None, out: Any, own_out: bool, backend: Backend | Devices | None, progress: Progress,
+    store: str | None = None,
 ) -> Any:
-    """``own_out``: nobody else knows ``out``, so that a signal need not wait until it is left alone."""
+    """``own_out``: nobody else knows ``out``, so that a signal need not wait until it is left alone. ``store``: the file
+    of a store, instead of ``out``."""
     if dtype is None:
         # By its name, because other libraries have types of their own: torch.float32.
         dtype = str(getattr(out, "dtype", "float32")).rpartition(".")[2]
@@ -123,7 +131,7 @@ def _compute(
         "pairs",
         lambda callback: call_core(
             "kernel_matrix", _core._kernel_matrix, backend, x, y, map, weights, reupload, scale, dtype, normalize, jitter,
-            tile, out, own_out, callback,
+            tile, out, own_out, store, callback,
         ),
     )
 
@@ -131,13 +139,28 @@ def _compute(
 _parts = itertools.count()
 
 
+def _npy_name(path: str | os.PathLike[str]) -> str:
+    name = os.fspath(path)
+    if not name.endswith(".npy"):
+        raise InvalidArgument(f"kernel_matrix: out: a path must end in .npy (got {name!r})", "invalid_argument")
+    return name
+
+
+def _into_store(path: str | os.PathLike[str], x: Any, y: Any, dtype: DTypeLike | None, **options: Any) -> Any:
+    """Computes into a store of ``path``."""
+    import numpy as np
+
+    name = _npy_name(path)
+    kind = np.dtype("float32" if dtype is None else dtype)
+    _compute(x, y, dtype=kind, out=None, own_out=False, store=name, **options)
+    return np.load(name, mmap_mode="r+")
+
+
 def _into_file(path: str | os.PathLike[str], x: Any, y: Any, dtype: DTypeLike | None, **options: Any) -> Any:
     """Computes into a file beside ``path``, which takes the place of ``path`` when it is complete."""
     import numpy as np
 
-    name = os.fspath(path)
-    if not name.endswith(".npy"):
-        raise InvalidArgument(f"kernel_matrix: out: a path must end in .npy (got {name!r})", "invalid_argument")
+    name = _npy_name(path)
     rows = len(x)
     columns = rows if y is None else len(y)
     name = os.path.realpath(name)  # a link stays, and the file that it names is written

@@ -17,37 +17,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Keeps the signals that a write can cause from this thread's process.
-class NoWriteSignals {
-  public:
-    NoWriteSignals() {
-        sigemptyset(&signals_);
-        sigaddset(&signals_, SIGPIPE);
-        sigaddset(&signals_, SIGXFSZ);
-        sigset_t pending;
-        sigpending(&pending);
-        // One that was waiting already is not from a write of ours.
-        for (const int signal : {SIGPIPE, SIGXFSZ})
-            if (sigismember(&pending, signal) != 0) sigdelset(&signals_, signal);
-        blocked_ = pthread_sigmask(SIG_BLOCK, &signals_, &before_) == 0;
-    }
-    ~NoWriteSignals() {
-        if (!blocked_) return;
-        const int error = errno;
-        constexpr timespec kNow{};
-        while (sigtimedwait(&signals_, nullptr, &kNow) > 0) {
-        }
-        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-        errno = error;
-    }
-    NoWriteSignals(const NoWriteSignals&) = delete;
-    NoWriteSignals& operator=(const NoWriteSignals&) = delete;
-
-  private:
-    sigset_t signals_, before_;
-    bool blocked_ = false;
-};
-
 /// Where a process has closed stdin, stdout or stderr, a new file gets that number, and all that is printed
 /// lands in it.
 FileDescriptor above_standard(int file) {
@@ -100,6 +69,28 @@ std::string too_large(std::uint64_t bytes, std::uint64_t max_bytes) {
 }
 
 }  // namespace
+
+NoWriteSignals::NoWriteSignals() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGPIPE);
+    sigaddset(&signals_, SIGXFSZ);
+    sigset_t pending;
+    sigpending(&pending);
+    // One that was waiting already is not from a write of ours.
+    for (const int signal : {SIGPIPE, SIGXFSZ})
+        if (sigismember(&pending, signal) != 0) sigdelset(&signals_, signal);
+    blocked_ = pthread_sigmask(SIG_BLOCK, &signals_, &before_) == 0;
+}
+
+NoWriteSignals::~NoWriteSignals() {
+    if (!blocked_) return;
+    const int error = errno;
+    constexpr timespec kNow{};
+    while (sigtimedwait(&signals_, nullptr, &kNow) > 0) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+}
 
 bool FileRead::absent() const {
     return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG;

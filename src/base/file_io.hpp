@@ -2,6 +2,7 @@
 // Whole files, read and written so that nothing a path leads to can block the process, end it or fool it.
 #pragma once
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -33,6 +34,20 @@ class FileDescriptor {
 
   private:
     int fd_ = -1;
+};
+
+/// Keeps the signals that a write can cause (a pipe without a reader, the limit on file sizes) from this
+/// thread's process.
+class NoWriteSignals {
+  public:
+    NoWriteSignals();
+    ~NoWriteSignals();
+    NoWriteSignals(const NoWriteSignals&) = delete;
+    NoWriteSignals& operator=(const NoWriteSignals&) = delete;
+
+  private:
+    sigset_t signals_, before_;
+    bool blocked_ = false;
 };
 
 struct FileRead {

@@ -248,3 +248,32 @@ def test_a_disk_that_is_full(tmp_path, run_python):
         "print(weftgpu.kernel_matrix(small).shape)"
     )
     assert out.splitlines() == ["True", "['k.npy'] (4, 4)", "(4, 4)"]
+
+
+def test_resume_after_a_kill(tmp_path, run_python):
+    x = np.random.default_rng(5).normal(size=(600, 6)).astype(np.float32)
+    w = np.full((3, 6), 0.3)
+    circuit = dict(weights=w, reupload=True, state_tile=64)
+    want = weftgpu.kernel_matrix(x, **circuit)
+    path = tmp_path / "k.npy"
+    np.save(tmp_path / "x.npy", x)
+    killed = run_python(f"""
+import os, signal
+import numpy as np, weftgpu
+def stop(done, total, rate, left):
+    if done > total / 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+weftgpu.kernel_matrix(np.load({str(tmp_path / "x.npy")!r}), weights=np.full((3, 6), 0.3), reupload=True, state_tile=64,
+                      out={str(path)!r}, resume=True, progress=stop)
+""", check=False)
+    assert killed.returncode == -9, killed.stderr
+    assert sorted(os.listdir(tmp_path)) == ["k.npy.part", "k.npy.tiles", "x.npy"]
+    with pytest.raises(weftgpu.InvalidArgument, match="another scale"):
+        weftgpu.kernel_matrix(x, scale=2, out=path, resume=True, **circuit)
+    with pytest.raises(weftgpu.InvalidArgument, match="resume: needs a path"):
+        weftgpu.kernel_matrix(x, resume=True)
+    done = []
+    k = weftgpu.kernel_matrix(x, out=path, resume=True, progress=lambda d, total, *_: done.append(total), **circuit)
+    assert done[0] < 600 * 601 / 2  # the pairs that were missing
+    assert isinstance(k, np.memmap) and k.tobytes() == want.tobytes()
+    assert sorted(os.listdir(tmp_path)) == ["k.npy", "x.npy"]

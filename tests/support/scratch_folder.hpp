@@ -16,8 +16,8 @@ namespace weft_test {
 
 class ScratchFolder {
   public:
-    ScratchFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "weft_test_XXXXXX").string();
+    explicit ScratchFolder(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+        std::string name = (parent / "weft_test_XXXXXX").string();
         path_ = ::mkdtemp(name.data());
     }
     ~ScratchFolder() {

@@ -7,10 +7,13 @@ Usage: kernel_command_test.py PATH_OF_WEFT [unittest arguments].
 import json
 import math
 import os
+import random
+import resource
 import signal
 import struct
 import subprocess
 import sys
+import time
 import unittest
 
 import command_test
@@ -211,6 +214,79 @@ class Kernel(Case):
             process.send_signal(number)
             self.assertEqual(process.wait(60), -number)
             self.assertEqual(self.files(), before)
+
+    def resumable(self):
+        """The arguments of a run with 136 tiles, and the file that one undisturbed run makes."""
+        rows = [[math.sin(7 * i + 3 * q) for q in range(8)] for i in range(1024)]
+        x, w = self.write("rows.npy", matrix(rows)), self.write("layers.npy", matrix([[0.3] * 8] * 3))
+        arguments = ["kernel", x, "--weights", w, "--reupload", "--tile", "64", "--bulk-states", "off"]
+        self.succeed(*arguments, "-o", self.path("want.npy"))
+        return [*arguments, "-o", self.out, "--resume"], self.content("want.npy")
+
+    def test_resume_after_kills(self):
+        arguments, want = self.resumable()
+        before = self.files()
+        begin = time.monotonic()
+        text = self.succeed(*arguments)
+        seconds = time.monotonic() - begin
+        self.assertIn("0 of 136 tiles were there", text)
+        self.assertEqual(self.content("k.npy"), want)
+        os.remove(self.out)
+        random.seed(3)
+        kept = [0]
+        for kill in range(6):
+            process = subprocess.Popen([command_test.WEFT, *arguments, "--json"], stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL)
+            time.sleep(seconds * (0.3 + 0.7 * random.random()))
+            process.send_signal((signal.SIGKILL, signal.SIGINT)[kill % 2])
+            out = process.communicate(timeout=60)[0]
+            if process.returncode == 0:
+                break
+            self.assertFalse(os.path.exists(self.out))
+        else:
+            out = self.succeed(*arguments, "--json")
+        report = json.loads(out)
+        self.assertEqual(report["tiles"], 136)
+        self.assertGreater(report["tiles_kept"], 0)
+        self.assertEqual(report["tiles_damaged"], 0)
+        self.assertEqual(self.content("k.npy"), want)
+        self.assertEqual(self.files(), sorted([*before, "k.npy"]))
+
+    def test_resume_refuses_other_runs_and_a_second_one(self):
+        arguments, want = self.resumable()
+        process = subprocess.Popen([command_test.WEFT, *arguments], stdout=subprocess.DEVNULL)
+        records = self.path("k.npy.tiles")
+        while not os.path.exists(records) or os.path.getsize(records) == 0:
+            self.assertIsNone(process.poll())
+            time.sleep(0.001)
+        process.send_signal(signal.SIGSTOP)
+        self.refuse(4, "another process makes this K", *arguments)
+        process.kill()
+        process.wait(60)
+        self.refuse(USAGE, "another scale .the store has 1, the call has 2.; remove .*k.npy.part and .*k.npy.tiles",
+                    *arguments, "--scale", "2")
+        self.refuse(USAGE, "another state_tile .the store has 64, the call has 128", *("128" if a == "64" else a for a in arguments))
+        self.refuse(USAGE, "another type .the store has float32", *arguments, "--dtype", "float64")
+        with open(self.path("rows.npy"), "r+b") as x:
+            x.seek(-8, os.SEEK_END)
+            x.write(struct.pack("<d", 0.125))
+        self.refuse(USAGE, "another X .the store has float64 ", *arguments)
+        self.refuse(USAGE, "--resume: --explain makes nothing", *arguments, "--explain")
+        self.refuse(USAGE, "--resume: not with --backend cuda|not available in this build", *arguments, "--backend", "cuda")
+        self.assertFalse(os.path.exists(self.out))
+        os.remove(self.path("k.npy.part"))
+        os.remove(records)
+        self.succeed(*arguments, "--center")
+        self.assertNotEqual(self.content("k.npy"), want)
+
+    def test_resume_on_a_disk_that_is_too_small(self):
+        arguments, want = self.resumable()
+        before = self.files()
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+        self.refuse(4, "k.npy.part: no room for 4194432 bytes", *arguments, preexec_fn=limit)
+        self.assertEqual(self.files(), before)
+        self.succeed(*arguments)
+        self.assertEqual(self.content("k.npy"), want)
 
     def test_refusals(self):
         wide = self.write("wide.npy", matrix([[0.5] * 30] * 2))

@@ -316,10 +316,13 @@ std::uint64_t pairs_of(const KernelMatrixShape& shape, const KernelBlock& block)
     return half ? block.rows * (block.rows + 1) / 2 : block.rows * block.columns;
 }
 
-std::uint64_t pairs_to(const KernelMatrixPlan& plan, std::uint64_t rows) noexcept {
-    if (rows == plan.shape.samples) return plan.shape.pairs();
-    return static_cast<std::uint64_t>(static_cast<double>(plan.shape.pairs()) * static_cast<double>(rows) /
-                                      static_cast<double>(plan.shape.samples));
+std::uint64_t pairs_of(const KernelMatrixPlan& plan, const RowRange& rows) noexcept {
+    const auto before = [&](std::uint64_t row) {
+        if (row == plan.shape.samples) return plan.shape.pairs();
+        return static_cast<std::uint64_t>(static_cast<double>(plan.shape.pairs()) * static_cast<double>(row) /
+                                          static_cast<double>(plan.shape.samples));
+    };
+    return before(rows.last) - before(rows.first);
 }
 
 void cut_for_devices(KernelMatrixPlan& plan, std::uint64_t least) noexcept {

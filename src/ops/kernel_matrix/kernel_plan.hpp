@@ -185,8 +185,12 @@ struct HostBlock {
 std::vector<HostBlock> host_blocks(const KernelMatrixPlan& plan);
 /// Pairs that a block brings: of a square K, on and below the diagonal.
 std::uint64_t pairs_of(const KernelMatrixShape& shape, const KernelBlock& block) noexcept;
-/// The pairs of the first `rows` rows, if each row had equally many.
-std::uint64_t pairs_to(const KernelMatrixPlan& plan, std::uint64_t rows) noexcept;
+/// Rows [first, last) of K.
+struct RowRange {
+    std::uint64_t first = 0, last = 0;
+};
+/// The pairs of these rows, if each row had equally many.
+std::uint64_t pairs_of(const KernelMatrixPlan& plan, const RowRange& rows) noexcept;
 /// Makes blocks so small that several devices are busy to the end, but not smaller than `least` rows, which
 /// keep one device busy. Values of K stay the same.
 void cut_for_devices(KernelMatrixPlan& plan, std::uint64_t least) noexcept;

@@ -266,11 +266,15 @@ StreamedBlocks::StreamedBlocks(Backend& backend, HostScratch& scratch, const Ker
 StreamedBlocks::~StreamedBlocks() = default;
 
 void StreamedBlocks::make(std::span<const HostBlock> blocks, const BatchOptions& batch,
-                          std::uint64_t all_pairs) {
+                          std::uint64_t all_pairs, const InPlace& in_place) {
     core::ProgressMeter meter("kernel_matrix", batch, all_pairs);
     meter.check();
-    std::uint64_t made = 0;
-    const PairsDone done = [&](std::uint64_t pairs) { meter.show(made += pairs); };
+    std::uint64_t made = 0, finished = 0;
+    // Blocks come in the order in which they were written.
+    const PairsDone done = [&](std::uint64_t pairs) {
+        if (in_place) in_place(finished++);
+        meter.show(made += pairs);
+    };
     for (const HostBlock& block : blocks)
         impl_->tiles.with(block, [&](const PackedTile& x, const PackedTile& y) {
             impl_->writer.write(impl_->tiles, x, y, block.block, done);

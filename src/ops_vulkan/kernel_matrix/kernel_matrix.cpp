@@ -104,7 +104,8 @@ OpReport features_streamed(Backend& backend, const KernelMatrixCircuit& circuit,
     kernels::KeptScratch scratch(backend, kernels::sizes_of(plan, x.type));
     if (plan.method == KernelMatrixMethod::product) {
         kernels::StreamedRows rows(backend, *scratch, plan, x, y, k, circuit.scale, call.options);
-        rows.make({0, shape.samples}, host.batch);
+        const std::array all{kernels::RowRange{0, shape.samples}};
+        rows.make(all, host.batch, shape.pairs());
     } else {
         kernels::CircuitStates source(
             scratch->stream, scratch->memory, plan, circuit,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,9 @@ class KernelMemory {
     std::deque<HostBuffer<std::uint32_t>> host_buffers_;  // references to them stay valid
     std::size_t used_ = 0, used_host_ = 0;
 };
+
+/// Called with the index of something that was asked for, when its values of K are in place in host memory.
+using InPlace = std::function<void(std::uint64_t index)>;
 
 /// What a call on host memory works with.
 struct HostScratch {

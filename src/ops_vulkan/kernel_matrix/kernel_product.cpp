@@ -103,16 +103,28 @@ StreamedRows::StreamedRows(Backend& backend, HostScratch& scratch, const KernelM
         "kernel panel");
 }
 
-void StreamedRows::make(const RowRange& range, const BatchOptions& batch) {
-    core::ProgressMeter meter("kernel_matrix", batch, plan_.shape.pairs());
+void StreamedRows::make(std::span<const RowRange> ranges, const BatchOptions& batch, std::uint64_t all_pairs,
+                        const InPlace& in_place) {
+    core::ProgressMeter meter("kernel_matrix", batch, all_pairs);
     meter.check();
-    if (plan_.by_panels)
-        make_panels(range, meter);
-    else
-        run_jobs(range, meter);
+    std::uint64_t before = 0;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+        const RowRange& range = ranges[i];
+        const std::uint64_t pairs = pairs_of(plan_, range);
+        const PairsDone done = [&](std::uint64_t part) {
+            // Told before the range counts as done, because the callback may end the call.
+            if (part == pairs && in_place) in_place(i);
+            meter.show(before + part);
+        };
+        if (plan_.by_panels)
+            make_panels(range, done);
+        else
+            run_jobs(range, done);
+        before += pairs;
+    }
 }
 
-void StreamedRows::run_jobs(const RowRange& range, core::ProgressMeter& meter) {
+void StreamedRows::run_jobs(const RowRange& range, const PairsDone& done) {
     const std::uint64_t columns = plan_.shape.columns(), row_bytes = columns * plan_.real_bytes();
     std::vector<Job> jobs;
     for (std::uint64_t row = range.first; row < range.last; row += plan_.job_rows) {
@@ -128,14 +140,14 @@ void StreamedRows::run_jobs(const RowRange& range, core::ProgressMeter& meter) {
     }
     BatchOptions of_jobs;
     of_jobs.chunk_elements = std::min<std::uint64_t>(plan_.job_rows * columns, 0xffffffffu);
-    of_jobs.progress = [&](const Progress& done) {
-        meter.show(pairs_to(plan_, std::min(range.last, range.first + done.done * plan_.job_rows)) -
-                   pairs_to(plan_, range.first));
+    of_jobs.progress = [&](const Progress& jobs_done) {
+        done(pairs_of(plan_,
+                      {range.first, std::min(range.last, range.first + jobs_done.done * plan_.job_rows)}));
     };
     static_cast<void>(run_batch(backend_, product_program(backend_, plan_, {}), jobs, of_jobs));
 }
 
-void StreamedRows::make_panels(const RowRange& range, core::ProgressMeter& meter) {
+void StreamedRows::make_panels(const RowRange& range, const PairsDone& done) {
     const std::uint64_t columns = plan_.shape.columns(), row_words = columns * plan_.real_bytes() / 4;
     shared::KernelProductParameters parameters = product_parameters(plan_, options_);
     for (std::uint64_t row = range.first; row < range.last; row += plan_.job_rows) {
@@ -145,7 +157,7 @@ void StreamedRows::make_panels(const RowRange& range, core::ProgressMeter& meter
         record_product(scratch_.stream, plan_, *planes_, {words, 0}, false, rows * columns, parameters);
         scratch_.stream.download<std::uint32_t>(
             words, std::span(static_cast<std::uint32_t*>(k_.data) + row * row_words, words.size()));
-        meter.show(pairs_to(plan_, row + rows) - pairs_to(plan_, range.first));
+        done(pairs_of(plan_, {range.first, row + rows}));
     }
 }
 

@@ -2,7 +2,10 @@
 // Kernel matrices of circuits whose layers cancel, in closed form.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 
 #include <weft/ops/kernel_matrix.hpp>
 
@@ -17,11 +20,6 @@ void product_resident(Stream& stream, const KernelMatrixPlan& plan, const ConstD
                       const ConstDeviceArray* y, const DeviceArray& k, double scale,
                       const KernelMatrixOptions& options);
 
-/// Rows [first, last) of K.
-struct RowRange {
-    std::uint64_t first = 0, last = 0;
-};
-
 /// Makes rows of K in host memory, as jobs for the batch engine or panel by panel; `y` may be null. All
 /// arguments but x and y must outlive it.
 class StreamedRows {
@@ -29,12 +27,16 @@ class StreamedRows {
     StreamedRows(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan,
                  const ConstHostArray& x, const ConstHostArray* y, const HostArray& k, double scale,
                  const KernelMatrixOptions& options);
-    /// Makes these rows. Progress counts their pairs, of all pairs of K. Errors: as run_batch.
-    void make(const RowRange& rows, const BatchOptions& batch);
+    /// Makes these rows, one range after the other, and calls `in_place` with the index of each range whose
+    /// values are in place. `all_pairs` is the total of the progress. Errors: as run_batch.
+    void make(std::span<const RowRange> ranges, const BatchOptions& batch, std::uint64_t all_pairs,
+              const InPlace& in_place = {});
 
   private:
-    void run_jobs(const RowRange& range, core::ProgressMeter& meter);
-    void make_panels(const RowRange& range, core::ProgressMeter& meter);
+    /// Called with pairs of the range that are done.
+    using PairsDone = std::function<void(std::uint64_t pairs)>;
+    void run_jobs(const RowRange& range, const PairsDone& done);
+    void make_panels(const RowRange& range, const PairsDone& done);
 
     Backend& backend_;
     HostScratch& scratch_;

@@ -173,4 +173,23 @@ OpReport Target::kernel_matrix(const ConstHostArray& states, const ConstHostArra
     ON_ANY(kernel_matrix, states, k, shape, options);
 }
 
+OpReport Target::kernel_matrix(const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                               const ConstHostArray* y, KernelMatrixStore& k, const KernelMatrixShape& shape,
+                               const KernelMatrixHostOptions& options) {
+    const auto on = [&](auto& where) {
+        if (y != nullptr) return weft::kernel_matrix(where, circuit, x, *y, k, shape, options);
+        return weft::kernel_matrix(where, circuit, x, k, shape, options);
+    };
+    return size() == 1 ? on((*devices_)[0]) : on(*devices_);
+}
+OpReport Target::kernel_matrix(const ConstHostArray& states, const ConstHostArray* others,
+                               KernelMatrixStore& k, const KernelMatrixShape& shape,
+                               const KernelMatrixHostOptions& options) {
+    const auto on = [&](auto& where) {
+        if (others != nullptr) return weft::kernel_matrix(where, states, *others, k, shape, options);
+        return weft::kernel_matrix(where, states, k, shape, options);
+    };
+    return size() == 1 ? on((*devices_)[0]) : on(*devices_);
+}
+
 }  // namespace weft::tool

@@ -61,6 +61,12 @@ class Target {
     OpReport kernel_matrix(const ConstHostArray& states, const ConstHostArray* others,
                            const weft::HostArray& k, const KernelMatrixShape& shape,
                            const KernelMatrixHostOptions& options);
+    /// The same into a store; not with --backend cuda.
+    OpReport kernel_matrix(const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                           const ConstHostArray* y, KernelMatrixStore& k, const KernelMatrixShape& shape,
+                           const KernelMatrixHostOptions& options);
+    OpReport kernel_matrix(const ConstHostArray& states, const ConstHostArray* others, KernelMatrixStore& k,
+                           const KernelMatrixShape& shape, const KernelMatrixHostOptions& options);
 
   private:
     struct Cuda;  // several CUDA devices

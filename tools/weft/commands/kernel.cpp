@@ -9,7 +9,6 @@
 
 #include <weft/weft.hpp>
 
-#include "arrays/npy.hpp"
 #include "cli/cuda_calls.hpp"
 #include "cli/device_options.hpp"
 #include "cli/device_rows.hpp"
@@ -22,6 +21,7 @@
 #include "commands/commands.hpp"
 #include "commands/fit.hpp"
 #include "commands/kernel_call.hpp"
+#include "commands/kernel_output.hpp"
 
 namespace weft::tool {
 namespace {
@@ -120,12 +120,14 @@ void explain(const KernelArguments& arguments, const DeviceInfo& device, const K
 }
 
 void print_report(const KernelArguments& arguments, const DeviceInfo& device, const KernelCall& call,
-                  const KernelMatrixEstimate& plan, const OpReport& report, const KernelPostResult& post) {
+                  const KernelMatrixEstimate& plan, const OpReport& report, const KernelPostResult& post,
+                  const KernelOutput& out) {
     if (!arguments.json) {
         std::printf("kernel: %" PRIu64 " x %" PRIu64 ", %u qubits, by %s, in %.6f s, %s, %s\n",
                     call.shape().samples, call.shape().columns(), call.shape().qubits, report.method.c_str(),
                     report.wall_s, si(report.items_per_s(), "pairs/s").c_str(), device.name.c_str());
         print_rows(report.devices);
+        if (const std::string text = out.text(); !text.empty()) std::printf("%s\n", text.c_str());
         if (const std::string text = post.text(); !text.empty()) std::printf("%s\n", text.c_str());
         return;
     }
@@ -138,10 +140,11 @@ void print_report(const KernelArguments& arguments, const DeviceInfo& device, co
                 {"pairs", report.items},
                 {"method", report.method}};
     json["pairs_per_s"] = report.items_per_s();
-    if (report.devices.empty()) {  // several devices have no common time
+    if (report.devices.empty() && !arguments.resume) {  // neither several devices nor a store have times
         json["states_s"] = report.states_s;
         json["product_s"] = report.product_s;
     }
+    out.add_to(json);
     post.add_to(json);
     add_run(json, report, device);
     print_json(json);
@@ -167,21 +170,19 @@ void run(const KernelArguments& arguments) {
                        room_of(arguments, call, *target.backend()));
     if (target.backend() != nullptr && !plan.streamed_fits)
         throw Failure(Exit::usage, "K " + plan.reasons.back());
-    const KernelMatrixShape& shape = call.shape();
-    NpyOutput out(arguments.out, call.type(), {shape.samples, shape.columns()});
-    const HostArray k(out.elements<std::byte>().data(), shape.values(), call.type());
+    KernelOutput out(arguments, call);
     OpReport report;
     {
         ProgressBar progress("kernel");
         call.options().batch.progress = [&](const Progress& p) {
             progress.show(p.done, p.total, rate_text(p));
         };
-        report = call.run(target, k);
+        report = out.make(call, target);
     }
     call.require_unchanged();
-    const KernelPostResult post = apply(arguments.post, labels, k, shape.samples);
+    const KernelPostResult post = apply(arguments.post, labels, out.values(), call.shape().samples);
     out.commit();
-    print_report(arguments, target.device(), call, plan, report, post);
+    print_report(arguments, target.device(), call, plan, report, post, out);
 }
 
 void add_circuit_options(CLI::App& kernel, KernelArguments& arguments) {
@@ -243,6 +244,10 @@ void add_kernel(CLI::App& command) {
                {.least = 0, .text = "0 or more"});
     arguments->post.add_to(kernel);
     add_memory_options(kernel, *arguments);
+    kernel.add_flag(
+        "--resume", arguments->resume,
+        "Keep finished tiles of K beside it, in FILE.part and FILE.tiles, and continue with those "
+        "which a run that ended early has left");
     kernel.add_flag("--explain", arguments->explain,
                     "Print how K would be made, what it takes, and how many samples fit; make nothing");
     kernel.add_flag("--json", arguments->json, "Print the report as JSON");

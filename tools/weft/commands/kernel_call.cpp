@@ -58,6 +58,9 @@ void require_consistent(const KernelArguments& arguments) {
         refuse("--jitter: of the diagonal, which K of X with Y has none of (leave it out)");
     if (arguments.post.wanted() && !arguments.y.empty())
         refuse("--center, --clip, --alignment, --polarity: of a square K (leave out Y, or these options)");
+    if (arguments.resume && arguments.explain) refuse("--resume: --explain makes nothing (leave one out)");
+    if (arguments.resume && arguments.device.backend == "cuda")
+        refuse("--resume: not with --backend cuda (leave one out)");
     if (arguments.tile == 0)
         refuse("--tile: out of range (got 0, need 1 or more, or -1; see weft kernel --help)");
 }
@@ -163,6 +166,15 @@ KernelMatrixEstimate KernelCall::estimate(const Backend& backend, std::uint64_t 
 OpReport KernelCall::run(Target& target, const HostArray& k) {
     // Neither CUDA nor several devices report device times.
     if (json_ && target.size() == 1) options_.batch.stage_times = Choice::on;
+    return run_into(target, k);
+}
+
+OpReport KernelCall::run(Target& target, KernelMatrixStore& k) {
+    return run_into(target, k);
+}
+
+template <class Matrix>
+OpReport KernelCall::run_into(Target& target, Matrix& k) {
     const ConstHostArray x = x_->array();
     std::optional<ConstHostArray> y;
     if (y_) y = y_->array();

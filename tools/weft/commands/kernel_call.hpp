@@ -20,7 +20,7 @@ struct KernelArguments {
     std::string x, y, out, weights;
     std::string map, dtype = "float32", bulk_states = "auto";
     bool reupload = false, states = false, normalize = false, no_autotune = false, explain = false,
-         json = false;
+         json = false, resume = false;
     double scale = 1, jitter = 0, vram_fraction = 0.85;
     std::int64_t tile = -1;
     KernelPost post;
@@ -43,6 +43,7 @@ class KernelCall {
     /// The plan for that many samples. If Y is given, K keeps its columns; otherwise K is square.
     KernelMatrixEstimate estimate(const Backend& backend, std::uint64_t samples) const;
     OpReport run(Target& target, const HostArray& k);
+    OpReport run(Target& target, KernelMatrixStore& k);
     void require_unchanged() const;
 
   private:
@@ -54,6 +55,8 @@ class KernelCall {
     /// Returns call(); its errors name the files of X, Y and weights.
     template <class Call>
     auto naming_files(const Call& call) const;
+    template <class Matrix>
+    OpReport run_into(Target& target, Matrix& k);
 
     std::unique_ptr<ArrayInput> x_, y_, weights_;
     KernelMatrixShape shape_;

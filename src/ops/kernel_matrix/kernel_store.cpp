@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Completes <weft/ops/kernel_store.hpp>: the store itself. The calls that fill it are in ops_vulkan.
+#include <weft/ops/kernel_store.hpp>
+
+#include "ops/kernel_matrix/kernel_check.hpp"
+#include "ops/kernel_matrix/tile_store.hpp"
+
+namespace weft {
+
+KernelMatrixStore::KernelMatrixStore(const std::filesystem::path& file, const KernelMatrixShape& shape,
+                                     ElementType type, const KernelMatrixStoreOptions& options) {
+    kernels::check_kernel_shape(shape, shape.others != 0);
+    kernels::check_real_type("K", type);
+    store_ = std::make_unique<kernels::TileStore>(file, shape, type, options.tile_bytes);
+}
+KernelMatrixStore::KernelMatrixStore(KernelMatrixStore&&) noexcept = default;
+KernelMatrixStore& KernelMatrixStore::operator=(KernelMatrixStore&&) noexcept = default;
+KernelMatrixStore::~KernelMatrixStore() = default;
+
+std::uint64_t KernelMatrixStore::tiles() const noexcept {
+    return store_->tiles().size();
+}
+std::uint64_t KernelMatrixStore::kept() const noexcept {
+    return store_->kept();
+}
+std::uint64_t KernelMatrixStore::damaged() const noexcept {
+    return store_->damaged();
+}
+
+HostArray KernelMatrixStore::values() const noexcept {
+    const std::span<std::byte> bytes = store_->values();
+    if (bytes.empty()) return {};
+    return {bytes.data(), store_->shape().values(), store_->type()};
+}
+
+void KernelMatrixStore::finish() {
+    store_->finish();
+}
+
+}  // namespace weft

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops_vulkan/kernel_matrix/kernel_shares.hpp"
+
+#include <algorithm>
+#include <new>
+#include <span>
+
+#include "ops/kernel_matrix/kernel_check.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_blocks.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_device.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_states.hpp"
+
+namespace weft::kernels {
+namespace {
+
+/// For the next call. A destructor must not throw.
+void keep(KeptScratch& scratch) noexcept {
+    try {
+        scratch.keep();
+    } catch (const std::bad_alloc&) {
+        // The next call makes its own.
+    }
+}
+
+/// `in_place` of items that begin at `first`.
+InPlace counted_from(std::uint64_t first, const InPlace& in_place) {
+    if (!in_place) return {};
+    return [first, &in_place](std::uint64_t index) { in_place(first + index); };
+}
+
+class BlockShares final : public MatrixShares {
+  public:
+    BlockShares(Backend& backend, const KernelMatrixPlan& plan, const HostMatrixCall& call,
+                const std::vector<HostBlock>& blocks)
+        : plan_(plan), blocks_(blocks), scratch_(backend, sizes_of(plan, call.x.type)) {
+        if (call.circuit != nullptr)
+            source_ = std::make_unique<CircuitStates>(
+                scratch_->stream, scratch_->memory, plan_, *call.circuit,
+                angle_planes(scratch_->stream, scratch_->memory, plan_, call.x, call.y, call.circuit->scale));
+        else
+            source_ = std::make_unique<HostStates>(scratch_->memory, plan_, call.x, call.y);
+        streamed_ =
+            std::make_unique<StreamedBlocks>(backend, *scratch_, plan_, *source_, call.k, call.options);
+    }
+    ~BlockShares() override {
+        streamed_.reset();
+        source_.reset();
+        if (!failed_) keep(scratch_);
+    }
+    OpReport make(const core::Share& share, const BatchOptions& batch, std::uint64_t all_pairs,
+                  const InPlace& in_place) override {
+        const std::span<const HostBlock> blocks(&blocks_[share.first], share.count);
+        failed_ = true;
+        streamed_->make(blocks, batch, all_pairs, counted_from(share.first, in_place));
+        failed_ = false;
+        OpReport report;
+        for (const HostBlock& block : blocks) {
+            report.items += pairs_of(plan_.shape, block.block);
+            report.bytes_out += block.block.rows * block.block.columns * plan_.value_bytes() *
+                                (block.block.row != block.block.column && plan_.shape.square() ? 2 : 1);
+        }
+        return report;
+    }
+
+  private:
+    const KernelMatrixPlan& plan_;
+    const std::vector<HostBlock>& blocks_;
+    KeptScratch scratch_;
+    std::unique_ptr<StateSource> source_;
+    std::unique_ptr<StreamedBlocks> streamed_;
+    bool failed_ = false;  // so that work may still use the scratch memory
+};
+
+class RowShares final : public MatrixShares {
+  public:
+    RowShares(Backend& backend, const KernelMatrixPlan& plan, const HostMatrixCall& call,
+              const std::vector<RowRange>& ranges)
+        : plan_(plan),
+          ranges_(ranges),
+          scratch_(backend, sizes_of(plan, call.x.type)),
+          rows_(backend, *scratch_, plan_, call.x, call.y, call.k, call.circuit->scale, call.options) {}
+    ~RowShares() override {
+        if (!failed_) keep(scratch_);
+    }
+    OpReport make(const core::Share& share, const BatchOptions& batch, std::uint64_t all_pairs,
+                  const InPlace& in_place) override {
+        const std::span<const RowRange> ranges(&ranges_[share.first], share.count);
+        failed_ = true;
+        if (in_place) {
+            rows_.make(ranges, batch, all_pairs, counted_from(share.first, in_place));
+        } else {  // items of a share follow each other, so that jobs may span several
+            const RowRange all{ranges.front().first, ranges.back().last};
+            rows_.make({&all, 1}, batch, all_pairs);
+        }
+        failed_ = false;
+        OpReport report;
+        for (const RowRange& range : ranges) {
+            report.items += pairs_of(plan_, range);
+            report.bytes_out += (range.last - range.first) * plan_.shape.columns() * plan_.value_bytes();
+        }
+        return report;
+    }
+
+  private:
+    const KernelMatrixPlan& plan_;
+    const std::vector<RowRange>& ranges_;
+    KeptScratch scratch_;
+    StreamedRows rows_;
+    bool failed_ = false;
+};
+
+}  // namespace
+
+std::uint64_t MatrixItems::pairs(const KernelMatrixPlan& plan) const noexcept {
+    std::uint64_t pairs = 0;
+    for (const HostBlock& block : blocks) pairs += pairs_of(plan.shape, block.block);
+    for (const RowRange& range : rows) pairs += pairs_of(plan, range);
+    return pairs;
+}
+
+MatrixItems all_items(const KernelMatrixPlan& plan) {
+    if (plan.method == KernelMatrixMethod::states) return {host_blocks(plan), {}};
+    constexpr std::uint64_t kRowsPerItem = 64;
+    MatrixItems items;
+    for (std::uint64_t row = 0; row < plan.shape.samples; row += kRowsPerItem)
+        items.rows.push_back({row, std::min(row + kRowsPerItem, plan.shape.samples)});
+    return items;
+}
+
+std::unique_ptr<MatrixShares> make_shares(Backend& backend, const KernelMatrixPlan& plan,
+                                          const HostMatrixCall& call, const MatrixItems& items) {
+    if (plan.method == KernelMatrixMethod::product)
+        return std::make_unique<RowShares>(backend, plan, call, items.rows);
+    return std::make_unique<BlockShares>(backend, plan, call, items.blocks);
+}
+
+KernelMatrixPlan plan_on(Backend& backend, const HostMatrixCall& call, const KernelMatrixOptions& options) {
+    const bool states = call.facts.given || effective_layers(call.facts) != 0;
+    KernelMatrixDevice device = kernel_device(backend, states, options);
+    KernelMatrixPlan plan = plan_that_fits(device, call.shape, call.facts, call.k.type, options);
+    if (tune_before(backend, device.gram, plan, options, call.batch))
+        take_measured_tile(plan, device, true, options);
+    return plan;
+}
+
+}  // namespace weft::kernels

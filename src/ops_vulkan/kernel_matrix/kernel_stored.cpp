@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Completes <weft/ops/kernel_store.hpp>: kernel matrices into a store, on one device and on several.
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weft/ops/kernel_store.hpp>
+#include <weft/version.hpp>
+
+#include "ops/kernel_matrix/kernel_check.hpp"
+#include "ops/kernel_matrix/tile_store.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_device.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_shares.hpp"
+
+namespace weft {
+namespace {
+
+using kernels::DevicePlans;
+using kernels::facts_of;
+using kernels::HostMatrixCall;
+using kernels::KernelMatrixPlan;
+using kernels::MatrixItems;
+using kernels::StoreFacts;
+using kernels::StorePin;
+using kernels::TileStore;
+
+/// Makes items of a planned call.
+OpReport make_items(Backend& backend, const HostMatrixCall& call, const DevicePlans& plans,
+                    const MatrixItems& items, const kernels::InPlace& in_place) {
+    const auto begin = std::chrono::steady_clock::now();
+    const KernelMatrixPlan& plan = plans.first();
+    kernels::make_shares(backend, plan, call, items)
+        ->make({0, items.count()}, call.batch, items.pairs(plan), in_place);
+    OpReport report = kernels::kernel_report(call.shape, plan.method, call.x, call.y, call.k);
+    report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return report;
+}
+OpReport make_items(Devices& devices, const HostMatrixCall& call, const DevicePlans& plans,
+                    const MatrixItems& items, const kernels::InPlace& in_place) {
+    return kernels::share_items(devices, call, plans, items, in_place);
+}
+
+DevicePlans plans_of(Backend& backend, const HostMatrixCall& call) {
+    DevicePlans plans;
+    plans.plans.emplace_back(kernels::plan_on(backend, call, call.options));
+    return plans;
+}
+DevicePlans plans_of(Devices& devices, const HostMatrixCall& call) {
+    return kernels::plan_together(devices, call);
+}
+
+Backend& device_at(Backend& backend, std::size_t) {
+    return backend;
+}
+Backend& device_at(Devices& devices, std::size_t index) {
+    return devices[index];
+}
+
+/// What rounds. Errors: unsupported - devices that round differently.
+template <class Where>
+StoreFacts device_facts(Where& where, const DevicePlans& plans) {
+    std::string kind;
+    for (std::size_t i = 0; i < plans.plans.size(); ++i) {
+        if (!plans.plans[i]) continue;
+        const DeviceInfo& info = device_at(where, i).device();
+        const std::string text = info.name + ", " + info.driver;
+        if (!kind.empty() && kind != text)
+            throw Error(Errc::unsupported,
+                        "kernel_matrix: the devices of a tile store must be of one kind (got " + kind +
+                            " and " + text + "; name one kind)");
+        kind = text;
+    }
+    return {{"device", kind}, {"weft", WEFT_VERSION_STRING}};
+}
+
+/// Settles what the store does not depend on being made again.
+template <class Where>
+void pin_plans(Where& where, const HostMatrixCall& call, DevicePlans& plans, const StorePin& pin) {
+    const bool states = plans.first().method == KernelMatrixMethod::states;
+    for (std::size_t i = 0; i < plans.plans.size(); ++i) {
+        if (!plans.plans[i]) continue;
+        const kernels::KernelMatrixDevice device =
+            kernels::kernel_device(device_at(where, i), states, call.options);
+        if (const std::string what = kernels::apply_pin(*plans.plans[i], pin, device.gram); !what.empty())
+            throw Error(Errc::invalid_argument,
+                        "kernel_matrix: the tile store is of other " + what + "; remove it to begin again");
+    }
+}
+
+/// The tiles that are missing, and the tile that each item is.
+MatrixItems missing_items(const KernelMatrixPlan& plan, const std::vector<kernels::StoreTile>& tiles,
+                          const std::vector<std::size_t>& missing) {
+    MatrixItems items;
+    const std::vector<kernels::HostBlock> blocks = plan.method == KernelMatrixMethod::states
+                                                       ? kernels::host_blocks(plan)
+                                                       : std::vector<kernels::HostBlock>();
+    for (const std::size_t tile : missing) {
+        const kernels::KernelBlock& block = tiles[tile].block;
+        if (blocks.empty())
+            items.rows.push_back({block.row, block.row + block.rows});
+        else
+            items.blocks.push_back(blocks[tile]);
+    }
+    return items;
+}
+
+template <class Where>
+OpReport into_store(Where& where, HostMatrixCall call, KernelMatrixStore& into) {
+    TileStore& store = detail::Access::state(into);
+    if (store.begun())
+        throw Error(Errc::invalid_argument,
+                    "kernel_matrix: the store has been used already (make another KernelMatrixStore)");
+    StoreFacts facts = kernels::file_facts(call.shape, store.type());
+    for (auto& fact : kernels::call_facts(call.circuit, call.x, call.y, call.shape, call.options))
+        facts.push_back(std::move(fact));
+    store.require(facts);
+    std::optional<StorePin> pin;
+    if (store.has_facts()) pin = kernels::read_pin(store.facts());
+    if (pin) call.options = kernels::pinned(call.options, *pin);
+    DevicePlans plans = plans_of(where, call);
+    for (auto& fact : device_facts(where, plans)) facts.push_back(std::move(fact));
+    store.require(facts);
+    if (!pin) pin = kernels::pin_of(plans.first(), store.tile_bytes());
+    pin_plans(where, call, plans, *pin);
+    kernels::add_pin(facts, *pin);
+    store.begin(std::move(facts), kernels::store_tiles(plans.first(), *pin));
+    const std::vector<std::size_t> missing = store.missing();
+    call.k = into.values();
+    OpReport report = kernels::kernel_report(call.shape, plans.first().method, call.x, call.y, call.k);
+    const MatrixItems items = missing_items(plans.first(), store.tiles(), missing);
+    if (!missing.empty())
+        report = make_items(where, call, plans, items, [&](std::uint64_t item) { store.put(missing[item]); });
+    report.items = items.pairs(plans.first());
+    return report;
+}
+
+/// K of the store's type for the checks, which do not read it: its file is not mapped yet.
+HostArray unmapped(const TileStore& store) {
+    alignas(16) static std::byte nothing[16];
+    return {nothing, 1, store.type()};
+}
+
+template <class Where>
+OpReport of_features(Where& where, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                     const ConstHostArray* y, KernelMatrixStore& k, const KernelMatrixShape& shape,
+                     const KernelMatrixHostOptions& host) {
+    const TileStore& store = detail::Access::state(k);
+    const KernelMatrixOptions options = kernels::host_options(host, false);
+    kernels::check_features(facts_of(x), facts_of(y), {store.shape().values(), store.type()}, shape, options);
+    const kernels::CircuitFacts facts = kernels::circuit_facts(shape, circuit, true);
+    kernels::check_host_features(x, y, unmapped(store), shape, circuit.scale,
+                                 core::first_backend(where).plan().copy_threads);
+    return into_store(where, {&circuit, x, y, unmapped(store), shape, options, host.batch, facts}, k);
+}
+
+template <class Where>
+OpReport of_states(Where& where, const ConstHostArray& x, const ConstHostArray* y, KernelMatrixStore& k,
+                   const KernelMatrixShape& shape, const KernelMatrixHostOptions& host) {
+    const TileStore& store = detail::Access::state(k);
+    const KernelMatrixOptions options = kernels::host_options(host, false);
+    kernels::check_states(facts_of(x), facts_of(y), {store.shape().values(), store.type()}, shape, options);
+    kernels::check_host_states(x, y, unmapped(store), shape, core::first_backend(where).plan().copy_threads);
+    return into_store(
+        where,
+        {nullptr, x, y, unmapped(store), shape, options, host.batch, kernels::state_facts(x.type, true)}, k);
+}
+
+}  // namespace
+
+OpReport kernel_matrix(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                       KernelMatrixStore& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options) {
+    return of_features(backend, circuit, x, nullptr, k, shape, options);
+}
+OpReport kernel_matrix(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                       const ConstHostArray& y, KernelMatrixStore& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options) {
+    return of_features(backend, circuit, x, &y, k, shape, options);
+}
+OpReport kernel_matrix(Backend& backend, const ConstHostArray& states, KernelMatrixStore& k,
+                       const KernelMatrixShape& shape, const KernelMatrixHostOptions& options) {
+    return of_states(backend, states, nullptr, k, shape, options);
+}
+OpReport kernel_matrix(Backend& backend, const detail::GivenStates<ConstHostArray>& states,
+                       const ConstHostArray& others, KernelMatrixStore& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options) {
+    return of_states(backend, states, &others, k, shape, options);
+}
+OpReport kernel_matrix(Devices& devices, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                       KernelMatrixStore& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options) {
+    return of_features(devices, circuit, x, nullptr, k, shape, options);
+}
+OpReport kernel_matrix(Devices& devices, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                       const ConstHostArray& y, KernelMatrixStore& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options) {
+    return of_features(devices, circuit, x, &y, k, shape, options);
+}
+OpReport kernel_matrix(Devices& devices, const ConstHostArray& states, KernelMatrixStore& k,
+                       const KernelMatrixShape& shape, const KernelMatrixHostOptions& options) {
+    return of_states(devices, states, nullptr, k, shape, options);
+}
+OpReport kernel_matrix(Devices& devices, const detail::GivenStates<ConstHostArray>& states,
+                       const ConstHostArray& others, KernelMatrixStore& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options) {
+    return of_states(devices, states, &others, k, shape, options);
+}
+
+}  // namespace weft
