@@ -78,10 +78,9 @@ const char* weft_last_error(void);
 /** VkResult of that failure, or errno for WEFT_IO; 0 if there is none. */
 int32_t weft_last_native_code(void);
 
-typedef uint32_t weft_value_fault;
-enum { WEFT_FAULT_ZERO_NORM = 1, WEFT_FAULT_NOT_A_NUMBER = 2, WEFT_FAULT_INFINITE = 3,
-       WEFT_FAULT_NEGATIVE = 4, WEFT_FAULT_FRACTIONAL = 5, WEFT_FAULT_OUT_OF_RANGE = 6,
-       WEFT_FAULT_INEXACT = 7 };
+typedef uint32_t weft_value_fault; enum { WEFT_FAULT_ZERO_NORM = 1, WEFT_FAULT_NOT_A_NUMBER = 2,
+       WEFT_FAULT_INFINITE = 3, WEFT_FAULT_NEGATIVE = 4, WEFT_FAULT_FRACTIONAL = 5,
+       WEFT_FAULT_OUT_OF_RANGE = 6, WEFT_FAULT_INEXACT = 7 };
 /** A sample, row or vector that an op could not take. */
 typedef struct weft_failure {
     uint64_t sample;
@@ -125,20 +124,17 @@ void weft_text_retain(weft_text* text); void weft_text_release(weft_text* text);
 /** # Devices and backends */
 
 /** How the bytes of a job reach its kernel: docs/architecture.md. */
-typedef uint32_t weft_path;
-enum { WEFT_PATH_AUTOMATIC = 0, WEFT_PATH_STAGED = 1, WEFT_PATH_DIRECT = 2, WEFT_PATH_IMPORTED = 3,
-       WEFT_PATH_HOST = 4 };
+typedef uint32_t weft_path; enum { WEFT_PATH_AUTOMATIC = 0, WEFT_PATH_STAGED = 1, WEFT_PATH_DIRECT = 2,
+       WEFT_PATH_IMPORTED = 3, WEFT_PATH_HOST = 4 };
 typedef uint32_t weft_queue_mode;
 enum { WEFT_QUEUES_AUTOMATIC = 0, WEFT_QUEUES_SINGLE = 1, WEFT_QUEUES_SPLIT = 2 };
 /** What allocates page-locked memory. */
 typedef uint32_t weft_host_allocator;
 enum { WEFT_ALLOCATOR_AUTOMATIC = 0, WEFT_ALLOCATOR_VULKAN = 1, WEFT_ALLOCATOR_CUDA = 2 };
-typedef uint32_t weft_validation;
-enum { WEFT_VALIDATION_DEFAULT = 0, WEFT_VALIDATION_OFF = 1, WEFT_VALIDATION_ON = 2,
-       WEFT_VALIDATION_SYNC = 3 };
-typedef uint32_t weft_log_level;
-enum { WEFT_LOG_DEFAULT = 0, WEFT_LOG_OFF = 1, WEFT_LOG_ERROR = 2, WEFT_LOG_WARNING = 3, WEFT_LOG_INFO = 4,
-       WEFT_LOG_DEBUG = 5 };
+typedef uint32_t weft_validation; enum { WEFT_VALIDATION_DEFAULT = 0, WEFT_VALIDATION_OFF = 1,
+       WEFT_VALIDATION_ON = 2, WEFT_VALIDATION_SYNC = 3 };
+typedef uint32_t weft_log_level; enum { WEFT_LOG_DEFAULT = 0, WEFT_LOG_OFF = 1, WEFT_LOG_ERROR = 2,
+       WEFT_LOG_WARNING = 3, WEFT_LOG_INFO = 4, WEFT_LOG_DEBUG = 5 };
 /** Gets one line without a line feed, from any thread, one at a time. Must not call weft. */
 typedef void (*weft_log_fn)(void* user, weft_log_level level, const char* line);
 
@@ -146,24 +142,19 @@ typedef void (*weft_log_fn)(void* user, weft_log_level level, const char* line);
  * of docs/configuration.md), or with ignore_environment as weft chooses. */
 typedef struct weft_backend_options {
     uint32_t size, ignore_environment;
-    const char* device; /**< index, start of the UUID, part of the name, "cpu"; "0,2" and "all": the best */
+    const char* device; /**< index, start of the UUID, part of the name, "cpu", "all", or a list: "0,2" */
     uint64_t chunk_elements;
     uint64_t memory_limit; /**< bytes taken from the device at most */
     uint32_t ring_slots, copy_threads;
     uint32_t dispatch_ms; /**< longest time of one dispatch */
-    weft_choice device_local;
-    weft_path path;
-    weft_queue_mode queues;
-    weft_host_allocator host_allocator;
-    weft_validation validation;
-    weft_log_level log_level;
+    weft_choice device_local; weft_path path; weft_queue_mode queues; weft_host_allocator host_allocator;
+    weft_validation validation; weft_log_level log_level;
     weft_choice cache; /**< pipelines on disk */
     uint32_t vulkan_1_2_only, reserved;
     weft_log_fn log; /**< NULL: stderr. Called as long as the backend, or anything made of it, lives */
     void* log_user;
     const char* trace; /**< file for a trace, written when the backend ends */
-    const char* cache_dir;
-    const char* vulkan_library; /**< the loader to open */
+    const char *cache_dir, *vulkan_library; /**< vulkan_library: the loader to open */
 } weft_backend_options;
 
 typedef uint32_t weft_device_type;
@@ -174,7 +165,7 @@ typedef struct weft_device_info {
     const char *name, *driver, *uuid; /**< driver: its name and version; uuid: 32 hexadecimal digits */
     const char* refused; /**< why weft cannot use it, a line for each reason; empty: it can */
     weft_device_type type;
-    uint32_t chosen; /**< a backend with the same options takes this one */
+    uint32_t chosen; /**< the best that these options name; a backend takes it, or all that they name */
     uint32_t vendor_id, device_id, api_major, api_minor; /**< api: version of Vulkan */
     uint64_t memory_bytes, max_buffer_bytes;
     uint32_t unified_memory; /**< the host can map all device memory */
@@ -190,12 +181,20 @@ void weft_device_list_retain(weft_device_list* list); void weft_device_list_rele
 uint64_t weft_device_list_count(const weft_device_list* list);
 weft_status weft_device_list_get(const weft_device_list* list, uint64_t at, weft_device_info* info);
 
-/** Opens a device. The last release of a backend waits for its work. A driver does not survive a fork: in a
- * child of a process that had opened or listed devices, this and every call with a device is
- * WEFT_UNSUPPORTED, so fork before, or use exec. Such a child ends by _exit or exec. */
+/** Opens a device, or every device that the setting names. Calls on host memory share their work among
+ * several devices (docs/devices.md); programs, pipelines, host buffers and registrations are for them all.
+ * What belongs to one device (streams, device memory, profiles, estimates, and what describes a device)
+ * refuses such a backend and takes one of weft_backend_at. The last release of a backend waits for its work.
+ * A driver does not survive a fork: in a child of a process that had opened or listed devices, this and every
+ * call with a device is WEFT_UNSUPPORTED, so fork before, or use exec. Such a child ends by _exit or exec. */
 weft_status weft_backend_create(const weft_backend_options* options, weft_backend** backend);
 void weft_backend_retain(weft_backend* backend); void weft_backend_release(weft_backend* backend);
-/** Name of the device; empty for NULL. */
+/** Devices of a backend; 0 for NULL. */
+uint64_t weft_backend_count(const weft_backend* backend);
+/** A backend of one of them alone, as a handle of its own; of one device, the backend itself. It keeps all of
+ * them open. What is made for it is not for the others. */
+weft_status weft_backend_at(weft_backend* backend, uint64_t at, weft_backend** one);
+/** Name of the device, or names with " + " between; empty for NULL. */
 const char* weft_backend_name(const weft_backend* backend);
 weft_status weft_backend_device(const weft_backend* backend, weft_device_info* info);
 /** What was chosen for the device, a line with the reason for each choice. */
@@ -213,7 +212,6 @@ typedef struct weft_counters {
     uint64_t validation_messages, pipelines_created, pipelines_reused;
 } weft_counters;
 weft_status weft_backend_counters(const weft_backend* backend, weft_counters* counters);
-
 typedef struct weft_memory {
     uint32_t size, reserved;
     uint64_t live_bytes, peak_bytes, live_buffers; /**< of buffers */
@@ -271,7 +269,6 @@ typedef struct weft_program_options {
 weft_status weft_program_create(weft_backend* backend, weft_const_span words,
                                 const weft_program_options* options, weft_program** program);
 void weft_program_retain(weft_program* program); void weft_program_release(weft_program* program);
-
 typedef struct weft_program_info {
     uint32_t size, bindings; /**< bindings: how many there are */
     const char* name;
@@ -303,14 +300,11 @@ typedef uint32_t weft_batch_mode; enum { WEFT_PIPELINED = 0, WEFT_SEQUENTIAL = 1
 /** Of every call on host memory. What a call cannot honour is refused. */
 typedef struct weft_batch_options {
     uint32_t size;
-    weft_batch_mode mode;
-    weft_path path;
-    weft_queue_mode queues;
+    weft_batch_mode mode; weft_path path; weft_queue_mode queues;
     uint64_t chunk_elements; /**< 0: as configured */
     uint32_t ring_slots; /**< 0: as configured */
     weft_choice stage_times;
-    weft_progress_fn progress;
-    void* user;
+    weft_progress_fn progress; void* user;
 } weft_batch_options;
 
 enum { WEFT_STAGE_UPLOAD = 0, WEFT_STAGE_KERNEL = 1, WEFT_STAGE_DOWNLOAD = 2, WEFT_STAGE_COPY_IN = 3,
@@ -330,7 +324,20 @@ typedef struct weft_report {
     double gb_per_s, items_per_s;
     double states_s, product_s; /**< of kernel matrices with stage times */
     char op[32], method[32], host_memory[16], queues[128];
+    uint64_t devices; /**< rows of weft_last_report_device; 0: the backend has one device */
 } weft_report;
+/** What one device of several did in a call. */
+typedef struct weft_device_report {
+    uint32_t size, device; /**< device: its place in the backend */
+    const char *name, *note; /**< note: the error if it failed; why it took no share, or no more; or empty */
+    uint64_t shares, jobs; /**< a job that several devices did counts for each */
+    uint64_t items; /**< as in weft_report; of weft_run_batch and pipelines, elements */
+    uint64_t bytes_in, bytes_out;
+    double busy_s, idle_end_s; /**< in its shares; from the end of the last one to the end of the call */
+    uint32_t lost, reserved; /**< lost: in this call or before */
+} weft_device_report;
+/** Row `at` of the last weft_report that this thread got. Texts live until it gets the next one. */
+weft_status weft_last_report_device(uint64_t at, weft_device_report* row);
 
 /** One unit of work, at most 8 inputs and 8 outputs, in the order of the program's bindings. Bit i of
  * `broadcast`: input i is whole for every chunk. Parameters, a multiple of 4 and at most 248 bytes, follow
@@ -347,7 +354,7 @@ typedef struct weft_job {
 weft_status weft_run_batch(weft_backend* backend, const weft_program* program, const weft_job* jobs,
                            uint64_t count, const weft_batch_options* options, weft_report* report);
 
-/** A batch that takes jobs one by one. The callback for progress runs on the pipeline's own thread; it may
+/** A batch that takes jobs one by one. The callback for progress runs on a thread of the pipeline; it may
  * submit, and must not wait or release. Other than 0 fails the jobs that are not done: their state is
  * WEFT_JOB_FAILED, and waits for them and every later submit return WEFT_CANCELLED. The last release cancels
  * queued jobs and waits for running ones. */
@@ -363,9 +370,8 @@ weft_status weft_pipeline_wait(weft_pipeline* pipeline, uint64_t token, uint64_t
 /** Waits for every job; returns the first failure of a job that no wait has reported, and that
  * weft_pipeline_cancel did not cancel. */
 weft_status weft_pipeline_wait_all(weft_pipeline* pipeline);
-typedef uint32_t weft_job_state;
-enum { WEFT_JOB_QUEUED = 0, WEFT_JOB_RUNNING = 1, WEFT_JOB_DONE = 2, WEFT_JOB_FAILED = 3,
-       WEFT_JOB_CANCELLED = 4 };
+typedef uint32_t weft_job_state; enum { WEFT_JOB_QUEUED = 0, WEFT_JOB_RUNNING = 1, WEFT_JOB_DONE = 2,
+       WEFT_JOB_FAILED = 3, WEFT_JOB_CANCELLED = 4 };
 weft_status weft_pipeline_state(const weft_pipeline* pipeline, uint64_t token, weft_job_state* state);
 /** Sets `cancelled` to 1 if the job will never run, to 0 if it is too late. */
 weft_status weft_pipeline_cancel(weft_pipeline* pipeline, uint64_t token, uint32_t* cancelled);
@@ -390,8 +396,7 @@ weft_view weft_buffer_view(weft_buffer* buffer);
  * copy. */
 weft_status weft_registration_create(weft_backend* backend, weft_span memory,
                                      weft_registration** registration);
-void weft_registration_retain(weft_registration* registration);
-void weft_registration_release(weft_registration* registration);
+void weft_registration_retain(weft_registration*); void weft_registration_release(weft_registration*);
 
 typedef uint32_t weft_stream_queue;
 enum { WEFT_QUEUE_COMPUTE = 0, WEFT_QUEUE_UPLOAD = 1, WEFT_QUEUE_DOWNLOAD = 2 };
@@ -427,11 +432,9 @@ weft_status weft_stream_record(weft_stream* stream, weft_record_fn steps, void* 
                                weft_sequence** sequence);
 /** Submits what is pending, then the sequence. `event` may be NULL. */
 weft_status weft_stream_replay(weft_stream* stream, const weft_sequence* sequence, weft_event** event);
-
 void weft_event_retain(weft_event* event); void weft_event_release(weft_event* event);
 /** From any thread; 0 asks whether it was reached. */
 weft_status weft_event_wait(const weft_event* event, uint64_t timeout_ns);
-
 typedef struct weft_sequence_info {
     uint32_t size, reserved;
     uint64_t steps, dispatches, barriers;
@@ -441,10 +444,9 @@ void weft_sequence_retain(weft_sequence* sequence); void weft_sequence_release(w
 
 /** # Fields: vectors over eleven prime fields (docs/field.md) */
 
-typedef uint32_t weft_field;
-enum { WEFT_BLS12_381_FP = 0, WEFT_BLS12_381_FR = 1, WEFT_BN254_FP = 2, WEFT_BN254_FR = 3,
-       WEFT_BLS12_377_FP = 4, WEFT_BLS12_377_FR = 5, WEFT_STARK252 = 6, WEFT_GOLDILOCKS = 7,
-       WEFT_BABYBEAR = 8, WEFT_KOALABEAR = 9, WEFT_MERSENNE31 = 10 };
+typedef uint32_t weft_field; enum { WEFT_BLS12_381_FP = 0, WEFT_BLS12_381_FR = 1, WEFT_BN254_FP = 2,
+       WEFT_BN254_FR = 3, WEFT_BLS12_377_FP = 4, WEFT_BLS12_377_FR = 5, WEFT_STARK252 = 6,
+       WEFT_GOLDILOCKS = 7, WEFT_BABYBEAR = 8, WEFT_KOALABEAR = 9, WEFT_MERSENNE31 = 10 };
 typedef struct weft_field_info {
     uint32_t size;
     uint32_t bits, limbs, limb_bytes, element_bytes, reserved;
@@ -492,9 +494,8 @@ weft_status weft_field_program(weft_backend* backend, weft_field field, weft_fie
 
 /** # Encoders: values into quantum states (docs/encode.md) */
 
-typedef uint32_t weft_encode_method;
-enum { WEFT_ENCODE_AMPLITUDE = 0, WEFT_ENCODE_ANGLE = 1, WEFT_ENCODE_BASIS = 2, WEFT_ENCODE_PHASE = 3,
-       WEFT_ENCODE_IQP = 4, WEFT_ENCODE_IQP_Z = 5 };
+typedef uint32_t weft_encode_method; enum { WEFT_ENCODE_AMPLITUDE = 0, WEFT_ENCODE_ANGLE = 1,
+       WEFT_ENCODE_BASIS = 2, WEFT_ENCODE_PHASE = 3, WEFT_ENCODE_IQP = 4, WEFT_ENCODE_IQP_Z = 5 };
 typedef struct weft_encode_options {
     uint32_t size;
     uint32_t check_values; /**< refuses the batch before a state is written */
@@ -523,8 +524,7 @@ weft_status weft_stream_encode(weft_stream* stream, weft_encode_method method, w
                                weft_encode_outcome** outcome);
 /** Submits the stream, waits, and fails if a sample could not be encoded. */
 weft_status weft_encode_outcome_check(const weft_encode_outcome* outcome, weft_stream* stream);
-void weft_encode_outcome_retain(weft_encode_outcome* outcome);
-void weft_encode_outcome_release(weft_encode_outcome* outcome);
+void weft_encode_outcome_retain(weft_encode_outcome*); void weft_encode_outcome_release(weft_encode_outcome*);
 
 /** # Kernel matrices: K[i, j] = |<psi(y_j)|psi(x_i)>|^2 (docs/kernel_matrix.md) */
 
@@ -644,8 +644,7 @@ weft_status weft_stream_lattice_quantize(weft_stream* stream, const weft_lattice
 
 /** Inner products of the levels of a code, q^(2d) entries. */
 weft_status weft_lattice_table_create(weft_lattice lattice, uint32_t q, weft_lattice_table** table);
-void weft_lattice_table_retain(weft_lattice_table* table);
-void weft_lattice_table_release(weft_lattice_table* table);
+void weft_lattice_table_retain(weft_lattice_table*); void weft_lattice_table_release(weft_lattice_table*);
 /** out: [rows] float32, inner products of the rows of x and y; y may be one row. */
 weft_status weft_lattice_inner(weft_backend* backend, const weft_lattice_table* table,
                                const weft_lattice_code* code, weft_const_span x, weft_const_span y,

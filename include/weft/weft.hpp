@@ -21,11 +21,13 @@
 #include <weft/ops/encode.hpp>
 #include <weft/ops/field.hpp>
 #include <weft/ops/kernel_matrix.hpp>
+#include <weft/ops/kernel_operator.hpp>
 #include <weft/ops/kernel_post.hpp>
 #include <weft/ops/kernel_store.hpp>
 #include <weft/ops/lattice.hpp>
 #include <weft/ops/lattice_inner.hpp>
 #include <weft/ops/lattice_search.hpp>
+#include <weft/ops/ntt.hpp>
 #include <weft/profile.hpp>
 #include <weft/program.hpp>
 #include <weft/stream.hpp>

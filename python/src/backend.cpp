@@ -199,11 +199,12 @@ void bind_backend(nb::module_& module) {
         .def(
             "wait_idle",
             [](const PyBackend& b) {
+                wait_for_writers();
                 const std::shared_ptr<Backend> backend = b.get();
                 const WithoutLock unlocked;
                 backend->wait_idle();
             },
-            "Waits until the device is idle.")
+            "Waits until the device is idle, and until calls that a signal ended write to no array any more.")
         .def(
             "trim", [](const PyBackend& b) { b.get()->trim(); },
             "Frees staging memory and scratch that no call uses at the moment.")

@@ -35,18 +35,21 @@ BatchReport run_jobs(nb::handle backend, const Program& program, const nb::typed
                      nb::handle progress, const std::string& mode, const std::string& path,
                      const std::string& queues, std::uint64_t chunk_elements, std::uint32_t ring_slots) {
     std::vector<Job> jobs;
+    std::vector<Array> arrays;
     std::uint64_t bytes = 0;
     for (const nb::handle object : given) {
         const auto& job = nb::cast<const PyJob&>(object);
         jobs.push_back(job.job);
+        arrays.insert(arrays.end(), job.arrays.begin(), job.arrays.end());
         for (const Array& array : job.arrays) bytes += array.bytes();
     }
     const Where where = where_of(backend);
-    // The caller knows the outputs of jobs, so they are waited for. How much a shader computes is not known.
+    // How much a shader computes is not known.
     Call call(where, 64 * bytes, progress, false, options_of(mode, path, queues, chunk_elements, ring_slots));
-    return call([&](const BatchOptions& options) {
-        return where([&](auto& on) { return run_batch(on, program, jobs, options); });
-    });
+    return call(
+        [where, program, jobs = std::move(jobs), arrays = std::move(arrays)](const BatchOptions& options) {
+            return where([&](auto& on) { return run_batch(on, program, jobs, options); });
+        });
 }
 
 /// A pipeline that may be used from any thread. Nobody waits with its mutex held: the pipeline's own thread
@@ -76,6 +79,7 @@ class PyPipeline {
     PyPipeline& operator=(const PyPipeline&) = delete;
 
     std::uint64_t submit(const PyJob& job) {
+        wait_for_writers();
         return with([&](JobPipeline& pipeline) { return pipeline.submit(job.job).id; });
     }
     JobState state(std::uint64_t token) {

@@ -20,6 +20,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kSignalInterval{20};
+/// What a signal gives work that writes to arrays of the caller. A GPU ends its chunk within this time.
+constexpr std::chrono::milliseconds kWriterPatience{100};
 /// Calls below this are done before a person could press a key, and a thread would cost a part of the call.
 std::uint64_t watched_bytes(const Backend& backend) {
     return std::uint64_t{1} << (backend.device().type == DeviceType::cpu ? 23 : 27);
@@ -29,6 +31,7 @@ std::uint64_t watched_bytes(const Backend& backend) {
 struct Exit {
     std::atomic<bool> begun{false}, opened{false}, forked{false};
     std::atomic<int> running{0};  // threads within weft, whose exit handlers and drivers must not meet
+    std::atomic<int> writers{0};  // abandoned work that may still write to arrays of the caller
     std::stop_source stop;
     pid_t process = getpid();
     std::mutex mutex;
@@ -64,7 +67,7 @@ struct WatchedWork {
     std::function<void()> work;  // destroyed with the interpreter's lock held if it has objects of Python
     std::mutex mutex;
     std::condition_variable changed;
-    bool done = false, abandoned = false;
+    bool done = false, abandoned = false, writes = false;
     std::exception_ptr failure;
 };
 
@@ -81,7 +84,9 @@ void do_work(const std::shared_ptr<WatchedWork>& shared, const std::unique_ptr<U
         abandoned = shared->abandoned;
         shared->changed.notify_one();
     }
-    if (!abandoned || !under_way) return;
+    if (!abandoned) return;
+    if (shared->writes) exit_state().writers.fetch_sub(1);
+    if (!under_way) return;
     // The exit waits for this thread, without the lock.
     const nb::gil_scoped_acquire locked;
     shared->work = nullptr;
@@ -92,24 +97,31 @@ void check_signals() {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-/// Waits for `shared`, whose work `worker` does. When a signal handler raises, `interrupted` is called; with
-/// `abandon`, nobody waits for the work then.
+/// Waits for `shared`, whose work `worker` does. When a signal handler raises, `interrupted` is called, and
+/// nobody waits for the work then: immediately if it `abandon`s an output that the caller has not seen, else
+/// after the time of kWriterPatience, and later calls wait for it.
 void wait_for(const std::shared_ptr<WatchedWork>& shared, std::thread worker, bool abandon,
               const std::function<void()>& interrupted) {
     std::optional<nb::python_error> interrupt;
+    Clock::time_point patience;
     for (bool ended = false; !ended;) {
         {
             const WithoutLock unlocked;
             std::unique_lock lock(shared->mutex);
             ended = shared->changed.wait_for(lock, kSignalInterval, [&] { return shared->done; });
         }
-        if (ended || interrupt || PyErr_CheckSignals() == 0) continue;
-        interrupt.emplace();
-        interrupted();
-        if (!abandon) continue;
+        if (ended || (!interrupt && PyErr_CheckSignals() == 0)) continue;
+        if (!interrupt) {
+            interrupt.emplace();
+            interrupted();
+            patience = Clock::now() + (abandon ? std::chrono::milliseconds(0) : kWriterPatience);
+        }
+        if (Clock::now() < patience) continue;
         const std::lock_guard lock(shared->mutex);
         if (shared->done) continue;
         shared->abandoned = true;
+        shared->writes = !abandon;
+        if (shared->writes) exit_state().writers.fetch_add(1);
         worker.detach();
         throw std::move(*interrupt);
     }
@@ -182,7 +194,7 @@ WithoutLock::~WithoutLock() {
 }
 
 Call::Call(const Where& where, std::uint64_t bytes, nb::handle progress, bool abandon, BatchOptions options)
-    : watched_(bytes >= watched_bytes(where.first()) && on_main_thread()),
+    : watched_((wait_for_writers(), bytes >= watched_bytes(where.first()) && on_main_thread())),
       abandon_(abandon),
       stop_(watched_ ? std::stop_source() : exit_state().stop),
       options_(std::move(options)) {
@@ -239,6 +251,19 @@ bool wait_with_signals(const std::function<bool(std::chrono::nanoseconds)>& wait
         check_signals();
         if (last) return false;
     }
+}
+
+void wait_for_writers() {
+    const std::atomic<int>& writers = exit_state().writers;
+    if (writers.load() == 0) return;
+    wait_with_signals(
+        [&](std::chrono::nanoseconds slice) {
+            for (const auto end = Clock::now() + slice; writers.load() != 0;
+                 std::this_thread::sleep_for(std::chrono::milliseconds(1)))
+                if (Clock::now() >= end) return false;
+            return true;
+        },
+        std::nullopt);
 }
 
 void remember(const std::shared_ptr<Backend>& backend) {

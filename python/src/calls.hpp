@@ -56,8 +56,8 @@ class WithoutLock {
 /// (done, total, per second, seconds left).
 ///
 /// A call that is cancelled ends with the chunk or tile under way, which may take seconds on a software
-/// device. If only this call knows its output (`abandon`), nobody waits for that: the work keeps its arrays
-/// until it ends.
+/// device. Nobody waits for that longer than a moment: the work keeps its arrays until it ends. If other code
+/// may know its output (not `abandon`), later calls wait until it has ended.
 class Call {
   public:
     Call(const Where& where, std::uint64_t bytes, nb::handle progress, bool abandon,
@@ -99,6 +99,10 @@ void run_alone(std::function<void()> work);
 /// it waits forever. Returns false when the time was up.
 bool wait_with_signals(const std::function<bool(std::chrono::nanoseconds)>& wait,
                        std::optional<double> timeout_s);
+
+/// Waits for calls that a signal ended while their work may still write to arrays of the caller. Looks for
+/// signals.
+void wait_for_writers();
 
 /// Destroys `object`, which may wait for the device or for a thread that needs the interpreter's lock.
 template <class Pointer>

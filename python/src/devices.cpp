@@ -99,11 +99,13 @@ void bind_devices(nb::module_& module) {
         .def(
             "wait_idle",
             [](const PyDevices& d) {
+                wait_for_writers();
                 const std::shared_ptr<Devices> devices = d.get();
                 const WithoutLock unlocked;
                 devices->wait_idle();
             },
-            "Waits until every device that is not lost is idle.")
+            "Waits until every device that is not lost is idle, and until calls that a signal ended write to "
+            "no array any more.")
         .def(
             "trim", [](const PyDevices& d) { d.get()->trim(); },
             "Frees staging memory and scratch that no call uses at the moment, of every device that is not "

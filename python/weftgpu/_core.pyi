@@ -205,7 +205,9 @@ class _Devices:
         """
 
     def wait_idle(self) -> None:
-        """Waits until every device that is not lost is idle."""
+        """
+        Waits until every device that is not lost is idle, and until calls that a signal ended write to no array any more.
+        """
 
     def trim(self) -> None:
         """
@@ -320,7 +322,9 @@ class _Backend:
         """Seconds of each part of the start."""
 
     def wait_idle(self) -> None:
-        """Waits until the device is idle."""
+        """
+        Waits until the device is idle, and until calls that a signal ended write to no array any more.
+        """
 
     def trim(self) -> None:
         """Frees staging memory and scratch that no call uses at the moment."""

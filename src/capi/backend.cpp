@@ -146,6 +146,40 @@ weft_status weft_device_list_get(const weft_device_list* list, uint64_t at, weft
     });
 }
 
+weft_backend::weft_backend(const weft::Config& config) {
+    if (config.device.empty()) {
+        one = &own.emplace(config);
+    } else {
+        devices = std::make_shared<weft::Devices>(config);
+        if (devices->size() == 1) one = &(*devices)[0];
+    }
+    describe();
+}
+
+weft_backend::weft_backend(std::shared_ptr<weft::Devices> all, std::size_t at)
+    : devices(std::move(all)), one(&(*devices)[at]) {
+    describe();
+}
+
+void weft_backend::describe() {
+    if (one != nullptr) {
+        name = one->name();
+        refused = lines_of(one->device().refused);
+        return;
+    }
+    for (std::size_t i = 0; i < devices->size(); ++i) name += (i == 0 ? "" : " + ") + (*devices)[i].name();
+}
+
+weft::Backend& weft::capi::one_device(const char* function, const weft_backend* backend) {
+    const weft_backend& handle = given(function, "backend", backend);
+    if (handle.one == nullptr)
+        refuse(std::string(function) + ": works on one device (got a backend of " +
+               std::to_string(handle.devices->size()) +
+               ", need one of them, which weft_backend_at returns, or a backend whose options or WEFT_DEVICE "
+               "name one)");
+    return *handle.one;
+}
+
 weft_status weft_backend_create(const weft_backend_options* options, weft_backend** backend) {
     constexpr const char* kName = "weft_backend_create";
     return create(kName, backend, [&] {
@@ -157,43 +191,67 @@ weft_status weft_backend_create(const weft_backend_options* options, weft_backen
 
 WEFT_DEFINE_HANDLE(weft_backend)
 
+uint64_t weft_backend_count(const weft_backend* backend) {
+    if (backend == nullptr) return 0;
+    return backend->one != nullptr ? 1 : backend->devices->size();
+}
+
+weft_status weft_backend_at(weft_backend* backend, uint64_t at, weft_backend** one) {
+    constexpr const char* kName = "weft_backend_at";
+    const Uses uses(backend);
+    return guarded(kName, [&] {
+        given(kName, "the pointer for the result", one);
+        *one = nullptr;
+        weft_backend& handle = given(kName, "backend", backend);
+        const std::uint64_t count = weft_backend_count(backend);
+        if (at >= count)
+            refuse(std::string(kName) + ": no such device (got " + std::to_string(at) + ", need below " +
+                   std::to_string(count) + ")");
+        if (handle.one == nullptr) {
+            *one = new weft_backend(handle.devices, static_cast<std::size_t>(at));
+        } else {
+            retain(backend);
+            *one = backend;
+        }
+    });
+}
+
 const char* weft_backend_name(const weft_backend* backend) {
-    return backend == nullptr ? "" : backend->object.name().c_str();
+    return backend == nullptr ? "" : backend->name.c_str();
 }
 
 weft_status weft_backend_device(const weft_backend* backend, weft_device_info* info) {
     constexpr const char* kName = "weft_backend_device";
     const Uses uses(backend);
     return guarded(kName, [&] {
-        const weft_backend& owner = given(kName, "backend", backend);
-        write_report(kName, "weft_device_info", figures_of(owner.object.device(), owner.refused), info);
+        const weft::Backend& owner = one_device(kName, backend);
+        write_report(kName, "weft_device_info", figures_of(owner.device(), backend->refused), info);
     });
 }
 
 weft_status weft_backend_plan(const weft_backend* backend, weft_text** text) {
     constexpr const char* kName = "weft_backend_plan";
     const Uses uses(backend);
-    return create(kName, text,
-                  [&] { return lines_of(given(kName, "backend", backend).object.plan().reasons); });
+    return create(kName, text, [&] { return lines_of(one_device(kName, backend).plan().reasons); });
 }
 
 weft_status weft_backend_wait_idle(weft_backend* backend) {
     constexpr const char* kName = "weft_backend_wait_idle";
     const Uses uses(backend);
-    return guarded(kName, [&] { given(kName, "backend", backend).object.wait_idle(); });
+    return guarded(kName, [&] { on_devices(kName, backend, [](auto& where) { where.wait_idle(); }); });
 }
 
 weft_status weft_backend_trim(weft_backend* backend) {
     constexpr const char* kName = "weft_backend_trim";
     const Uses uses(backend);
-    return guarded(kName, [&] { given(kName, "backend", backend).object.trim(); });
+    return guarded(kName, [&] { on_devices(kName, backend, [](auto& where) { where.trim(); }); });
 }
 
 weft_status weft_backend_save_pipeline_cache(weft_backend* backend, uint32_t* saved) {
     constexpr const char* kName = "weft_backend_save_pipeline_cache";
     const Uses uses(backend);
     return guarded(kName, [&] {
-        const bool done = given(kName, "backend", backend).object.save_pipeline_cache();
+        const bool done = on_devices(kName, backend, [](auto& where) { return where.save_pipeline_cache(); });
         if (saved != nullptr) *saved = done ? 1 : 0;
     });
 }
@@ -202,7 +260,7 @@ weft_status weft_backend_counters(const weft_backend* backend, weft_counters* co
     constexpr const char* kName = "weft_backend_counters";
     const Uses uses(backend);
     return guarded(kName, [&] {
-        const weft::Backend& owner = given(kName, "backend", backend).object;
+        const weft::Backend& owner = one_device(kName, backend);
         const weft::Counters now = owner.counters();
         const weft::PipelineReport pipelines = owner.pipelines();
         write_report(kName, "weft_counters",
@@ -217,7 +275,7 @@ weft_status weft_backend_memory(const weft_backend* backend, weft_memory* memory
     constexpr const char* kName = "weft_backend_memory";
     const Uses uses(backend);
     return guarded(kName, [&] {
-        const weft::MemoryReport now = given(kName, "backend", backend).object.memory();
+        const weft::MemoryReport now = one_device(kName, backend).memory();
         write_report(kName, "weft_memory",
                      weft_memory{0, 0, now.live_bytes, now.peak_bytes, now.live_buffers, now.block_bytes,
                                  now.blocks, now.limit, now.fragmentation},
@@ -229,7 +287,7 @@ weft_status weft_backend_startup(const weft_backend* backend, weft_startup* star
     constexpr const char* kName = "weft_backend_startup";
     const Uses uses(backend);
     return guarded(kName, [&] {
-        const weft::StartupReport now = given(kName, "backend", backend).object.startup();
+        const weft::StartupReport now = one_device(kName, backend).startup();
         write_report(
             kName, "weft_startup",
             weft_startup{0, 0, now.loader_s, now.instance_s, now.devices_s, now.device_s, now.caches_s,

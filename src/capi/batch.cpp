@@ -40,9 +40,8 @@ weft::Job job_of(const char* function, const weft_job& given_job) {
 weft_status weft_run_batch(weft_backend* backend, const weft_program* program, const weft_job* jobs,
                            uint64_t count, const weft_batch_options* options, weft_report* report) {
     constexpr const char* kName = "weft_run_batch";
-    const Uses uses(backend, program);
-    return guarded(kName, [&] {
-        weft::Backend& owner = given(kName, "backend", backend).object;
+    const Uses uses(program);
+    return with_devices(kName, backend, [&](auto& owner) {
         const weft::Program& object = given(kName, "program", program).object;
         if (count != 0) given(kName, "jobs", jobs);
         check_size(kName, "weft_report", report);
@@ -57,9 +56,10 @@ weft_status weft_pipeline_create(weft_backend* backend, const weft_program* prog
     constexpr const char* kName = "weft_pipeline_create";
     const Uses uses(backend, program);
     return create(kName, pipeline, [&] {
-        weft::Backend& owner = given(kName, "backend", backend).object;
-        const weft::Program& object = given(kName, "program", program).object;
-        return weft::JobPipeline(owner, object, batch_options(kName, options));
+        return on_devices(kName, backend, [&](auto& owner) {
+            const weft::Program& object = given(kName, "program", program).object;
+            return weft::JobPipeline(owner, object, batch_options(kName, options));
+        });
     });
 }
 
@@ -111,7 +111,7 @@ weft_status weft_pipeline_report(const weft_pipeline* pipeline, weft_report* rep
     constexpr const char* kName = "weft_pipeline_report";
     const Uses uses(pipeline);
     return guarded(kName, [&] {
-        const weft::BatchReport now = given(kName, "pipeline", pipeline).object.report();
-        put_report(kName, now, &given(kName, "report", report));
+        const weft::JobPipeline& object = given(kName, "pipeline", pipeline).object;
+        put_report(kName, object.report(), &given(kName, "report", report));
     });
 }

@@ -2,6 +2,9 @@
 #include "capi/batch_options.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "capi/structs.hpp"
 
@@ -37,7 +40,20 @@ weft_report figures_of(const BatchReport& report) {
     put_text(all.op, "run_batch");
     put_text(all.host_memory, report.host_memory);
     put_text(all.queues, report.queues);
+    all.devices = report.devices.size();
     return all;
+}
+
+/// Of the last report that the thread got.
+std::vector<DeviceReport>& last_rows() {
+    thread_local std::vector<DeviceReport> rows;
+    return rows;
+}
+
+void put(const char* function, const weft_report& all, std::vector<DeviceReport>&& rows,
+         weft_report* target) {
+    write_report(function, "weft_report", all, target);
+    last_rows() = std::move(rows);
 }
 
 }  // namespace
@@ -72,7 +88,7 @@ BatchOptions batch_options(const char* function, const weft_batch_options* given
     return options;
 }
 
-void put_report(const char* function, const OpReport& report, weft_report* target) {
+void put_report(const char* function, OpReport&& report, weft_report* target) {
     if (target == nullptr) return;
     weft_report all = figures_of(report);
     all.items = report.items;
@@ -83,11 +99,11 @@ void put_report(const char* function, const OpReport& report, weft_report* targe
     all.product_s = report.product_s;
     put_text(all.op, report.op);
     put_text(all.method, report.method);
-    write_report(function, "weft_report", all, target);
+    put(function, all, std::move(report.devices), target);
 }
 
-void put_report(const char* function, const BatchReport& report, weft_report* target) {
-    if (target != nullptr) write_report(function, "weft_report", figures_of(report), target);
+void put_report(const char* function, BatchReport&& report, weft_report* target) {
+    if (target != nullptr) put(function, figures_of(report), std::move(report.devices), target);
 }
 
 std::chrono::nanoseconds timeout_of(std::uint64_t timeout_ns) {
@@ -97,3 +113,27 @@ std::chrono::nanoseconds timeout_of(std::uint64_t timeout_ns) {
 }
 
 }  // namespace weft::capi
+
+weft_status weft_last_report_device(uint64_t at, weft_device_report* row) {
+    constexpr const char* kName = "weft_last_report_device";
+    return weft::capi::guarded(kName, [&] {
+        const std::vector<weft::DeviceReport>& rows = weft::capi::last_rows();
+        if (at >= rows.size())
+            weft::capi::refuse(std::string(kName) + ": no such row (got " + std::to_string(at) +
+                               ", need below " + std::to_string(rows.size()) + ")");
+        const weft::DeviceReport& found = rows[static_cast<std::size_t>(at)];
+        weft_device_report all{};
+        all.device = static_cast<std::uint32_t>(found.device);
+        all.name = found.name.c_str();
+        all.note = found.note.c_str();
+        all.shares = found.shares;
+        all.jobs = found.jobs;
+        all.items = found.items;
+        all.bytes_in = found.bytes_in;
+        all.bytes_out = found.bytes_out;
+        all.busy_s = found.busy_s;
+        all.idle_end_s = found.idle_end_s;
+        all.lost = found.lost ? 1 : 0;
+        weft::capi::write_report(kName, "weft_device_report", all, row);
+    });
+}

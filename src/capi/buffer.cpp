@@ -8,6 +8,19 @@
 
 using namespace weft::capi;
 
+namespace {
+
+void make_host_memory(weft::Backend& backend, std::size_t bytes, const char* name, weft_buffer& buffer) {
+    buffer.object = weft::detail::make_host_buffer(backend, bytes, 1, text_of(name));
+}
+/// Memory of the first device that all devices reach.
+void make_host_memory(weft::Devices& devices, std::size_t bytes, const char* name, weft_buffer& buffer) {
+    make_host_memory(weft::detail::first_of(devices), bytes, name, buffer);
+    buffer.imports = weft::detail::import_into_others(devices, *buffer.object);
+}
+
+}  // namespace
+
 weft_status weft_buffer_create(weft_backend* backend, weft_memory_kind kind, uint64_t bytes, const char* name,
                                weft_buffer** buffer) {
     constexpr const char* kName = "weft_buffer_create";
@@ -15,13 +28,16 @@ weft_status weft_buffer_create(weft_backend* backend, weft_memory_kind kind, uin
     return guarded(kName, [&] {
         given(kName, "buffer", buffer);
         *buffer = nullptr;
-        weft::Backend& owner = given(kName, "backend", backend).object;
+        given(kName, "backend", backend);
         auto made = std::make_unique<weft_buffer>();
         made->host = enum_of<std::uint32_t>(kName, "kind", kind, WEFT_HOST_MEMORY + 1) == WEFT_HOST_MEMORY;
         made->bytes = bytes;
         const auto count = static_cast<std::size_t>(bytes);
-        made->object = made->host ? weft::detail::make_host_buffer(owner, count, 1, text_of(name))
-                                  : weft::detail::make_device_buffer(owner, count, 1, text_of(name));
+        if (made->host)
+            on_devices(kName, backend, [&](auto& owner) { make_host_memory(owner, count, name, *made); });
+        else
+            made->object =
+                weft::detail::make_device_buffer(one_device(kName, backend), count, 1, text_of(name));
         *buffer = made.release();
     });
 }
@@ -48,7 +64,7 @@ weft_status weft_registration_create(weft_backend* backend, weft_span memory,
         if (memory.data == nullptr) refuse(std::string(kName) + ": memory.data is NULL");
         const std::span<std::byte> range(static_cast<std::byte*>(memory.data),
                                          static_cast<std::size_t>(memory.bytes));
-        return weft::HostRegistration(given(kName, "backend", backend).object, range);
+        return on_devices(kName, backend, [&](auto& owner) { return weft::HostRegistration(owner, range); });
     });
 }
 

@@ -42,16 +42,14 @@ weft_status weft_encode(weft_backend* backend, weft_encode_method method, weft_t
                         weft_const_span values, weft_type states_type, weft_span states, uint64_t samples,
                         uint32_t qubits, const weft_encode_options* options, weft_report* report) {
     constexpr const char* kName = "weft_encode";
-    const Uses uses(backend);
-    return guarded(kName, [&] {
-        weft::Backend& owner = given(kName, "backend", backend).object;
+    return with_devices(kName, backend, [&](auto& owner) {
         check_size(kName, "weft_report", report);
         const auto in = array_of(kName, "values", values, element_type_of(kName, "values_type", values_type));
         const auto out =
             array_of(kName, "states", states, element_type_of(kName, "states_type", states_type));
-        const weft::OpReport done =
+        weft::OpReport done =
             weft::encode(owner, method_of(method), in, out, {samples, qubits}, host_options(kName, options));
-        put_report(kName, done, report);
+        put_report(kName, std::move(done), report);
     });
 }
 
@@ -59,9 +57,7 @@ weft_status weft_encode_batch(weft_backend* backend, weft_encode_method method, 
                               weft_type states_type, const weft_encode_job* jobs, uint64_t count,
                               uint32_t qubits, const weft_encode_options* options, weft_report* report) {
     constexpr const char* kName = "weft_encode_batch";
-    const Uses uses(backend);
-    return guarded(kName, [&] {
-        weft::Backend& owner = given(kName, "backend", backend).object;
+    return with_devices(kName, backend, [&](auto& owner) {
         if (count != 0) given(kName, "jobs", jobs);
         check_size(kName, "weft_report", report);
         const weft::ElementType in = element_type_of(kName, "values_type", values_type);
@@ -70,9 +66,9 @@ weft_status weft_encode_batch(weft_backend* backend, weft_encode_method method, 
         for (std::size_t i = 0; i < count; ++i)
             all.push_back({array_of(kName, "values", jobs[i].values, in),
                            array_of(kName, "states", jobs[i].states, out), jobs[i].samples});
-        const weft::OpReport done =
+        weft::OpReport done =
             weft::encode_batch(owner, method_of(method), all, qubits, host_options(kName, options));
-        put_report(kName, done, report);
+        put_report(kName, std::move(done), report);
     });
 }
 
@@ -118,7 +114,7 @@ weft_status weft_estimate_encode(const weft_backend* backend, weft_encode_method
         const weft::EncodeTypes types{element_type_of(kName, "values_type", values_type),
                                       element_type_of(kName, "states_type", states_type)};
         const weft::EncodeEstimate found = weft::estimate_encode(
-            given(kName, "backend", backend).object, method_of(method), {samples, qubits}, types, features);
+            one_device(kName, backend), method_of(method), {samples, qubits}, types, features);
         weft_estimate all{};
         all.resident_fits = found.resident_fits ? 1 : 0;
         all.streamed_fits = found.streamed_fits ? 1 : 0;

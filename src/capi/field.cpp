@@ -84,9 +84,7 @@ weft_status weft_field_apply(weft_backend* backend, weft_field field, weft_field
                              weft_const_span b, weft_const_span scalar, weft_span out,
                              const weft_field_options* options, weft_report* report) {
     constexpr const char* kName = "weft_field_apply";
-    const Uses uses(backend);
-    return guarded(kName, [&] {
-        weft::Backend& owner = given(kName, "backend", backend).object;
+    return with_devices(kName, backend, [&](auto& owner) {
         check_size(kName, "weft_report", report);
         const weft::ElementType type = limb_type(field);
         put_report(kName,
@@ -101,9 +99,7 @@ weft_status weft_field_batch(weft_backend* backend, weft_field field, weft_field
                              const weft_field_job* jobs, uint64_t count, const weft_field_options* options,
                              weft_report* report) {
     constexpr const char* kName = "weft_field_batch";
-    const Uses uses(backend);
-    return guarded(kName, [&] {
-        weft::Backend& owner = given(kName, "backend", backend).object;
+    return with_devices(kName, backend, [&](auto& owner) {
         if (count != 0) given(kName, "jobs", jobs);
         check_size(kName, "weft_report", report);
         const weft::ElementType type = limb_type(field);
@@ -140,7 +136,8 @@ weft_status weft_field_program(weft_backend* backend, weft_field field, weft_fie
     constexpr const char* kName = "weft_field_program";
     const Uses uses(backend);
     return create(kName, program, [&] {
-        return weft::field_program(given(kName, "backend", backend).object, field_of(field), op_of(op),
-                                   resident_options(kName, options));
+        return on_devices(kName, backend, [&](auto& owner) {
+            return weft::field_program(owner, field_of(field), op_of(op), resident_options(kName, options));
+        });
     });
 }

@@ -13,6 +13,7 @@
 #include <weft/backend.hpp>
 #include <weft/batch.hpp>
 #include <weft/buffer.hpp>
+#include <weft/devices.hpp>
 #include <weft/ops/encode.hpp>
 #include <weft/ops/lattice_inner.hpp>
 #include <weft/profile.hpp>
@@ -78,11 +79,21 @@ class Owner {
 struct weft_text : weft::capi::Handle<std::string> {
     using Handle::Handle;
 };
-struct weft_backend : weft::capi::Handle<weft::Backend> {
-    explicit weft_backend(const weft::Config& config) : Handle(config) {
-        for (const std::string& reason : object.device().refused) refused += reason + "\n";
-    }
-    std::string refused;
+/// One device or several. A handle of one of several keeps them all open.
+struct weft_backend {
+    /// As `config` says; what it names are several devices if more than one matches.
+    explicit weft_backend(const weft::Config& config);
+    /// Of one of several.
+    weft_backend(std::shared_ptr<weft::Devices> all, std::size_t at);
+
+    mutable weft::capi::UseCount uses{1};
+    std::optional<weft::Backend> own;        ///< or nothing, and
+    std::shared_ptr<weft::Devices> devices;  ///< what `one` is part of
+    weft::Backend* one = nullptr;            ///< NULL: several devices
+    std::string name, refused;
+
+  private:
+    void describe();
 };
 struct weft_program : weft::capi::Handle<weft::Program> {
     using Handle::Handle;
@@ -91,6 +102,7 @@ struct weft_program : weft::capi::Handle<weft::Program> {
 struct weft_buffer {
     mutable weft::capi::UseCount uses{1};
     std::shared_ptr<weft::core::BufferObject> object;
+    weft::detail::BufferObjects imports;  ///< on other devices; freed before the memory
     std::uint64_t bytes = 0;
     bool host = false;
 };
@@ -120,6 +132,26 @@ struct weft_profile : weft::capi::Handle<weft::Profile> {
     using Handle::Handle;
     weft::capi::Owner owner;
 };
+
+namespace weft::capi {
+
+/// Calls body(Backend&), or body(Devices&) for several devices.
+template <class Body>
+decltype(auto) on_devices(const char* function, const weft_backend* backend, Body&& body) {
+    const weft_backend& handle = given(function, "backend", backend);
+    if (handle.one != nullptr) return body(*handle.one);
+    return body(*handle.devices);
+}
+/// A call on host memory, for one device or several.
+template <class Body>
+weft_status with_devices(const char* function, weft_backend* backend, Body&& body) noexcept {
+    const Uses uses(backend);
+    return guarded(function, [&] { on_devices(function, backend, body); });
+}
+/// For what belongs to one device. Errors: invalid_argument - several.
+weft::Backend& one_device(const char* function, const weft_backend* backend);
+
+}  // namespace weft::capi
 
 /// Defines <name>_retain and <name>_release.
 #define WEFT_DEFINE_HANDLE(name)        \

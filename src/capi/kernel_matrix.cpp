@@ -79,22 +79,20 @@ weft_status on_host(const char* function, weft_backend* backend, weft_type x_typ
                     weft_const_span y, weft_type k_type, weft_span k, const weft_kernel_shape& shape,
                     const weft_kernel_options* options, weft_report* report,
                     const First&... circuit) noexcept {
-    const Uses uses(backend);
-    return guarded(function, [&] {
-        weft::Backend& owner = given(function, "backend", backend).object;
+    return with_devices(function, backend, [&](auto& owner) {
         check_size(function, "weft_report", report);
         const weft::ElementType type = element_type_of(function, "the type of x", x_type);
         const weft::ConstHostArray rows = array_of(function, "x", x, type);
         const weft::HostArray out = array_of(function, "k", k, element_type_of(function, "k_type", k_type));
         const weft::KernelMatrixShape sizes = shape_of(function, shape);
         const weft::KernelMatrixHostOptions all = host_options(function, options);
-        const weft::OpReport done = with_c_defaults([&] {
+        weft::OpReport done = with_c_defaults([&] {
             if (is_empty(y))
                 return weft::kernel_matrix(owner, circuit_of(function, circuit)..., rows, out, sizes, all);
             return weft::kernel_matrix(owner, circuit_of(function, circuit)..., rows,
                                        array_of(function, "y", y, type), out, sizes, all);
         });
-        put_report(function, done, report);
+        put_report(function, std::move(done), report);
     });
 }
 
@@ -162,7 +160,7 @@ weft_status weft_estimate_kernel_matrix(const weft_backend* backend, const weft_
     return guarded(kName, [&] {
         const weft::KernelMatrixEstimate found = with_c_defaults([&] {
             return weft::estimate_kernel_matrix(
-                given(kName, "backend", backend).object, circuit_of(kName, circuit), shape_of(kName, shape),
+                one_device(kName, backend), circuit_of(kName, circuit), shape_of(kName, shape),
                 element_type_of(kName, "k_type", k_type), resident_options(kName, options));
         });
         weft_estimate all{};

@@ -44,9 +44,7 @@ weft_status weft_lattice_encode(weft_backend* backend, const weft_lattice_code* 
                                 weft_span codes, weft_span status, const weft_lattice_options* options,
                                 weft_report* report) {
     constexpr const char* kName = "weft_lattice_encode";
-    const Uses uses(backend);
-    return guarded(kName, [&] {
-        weft::Backend& owner = given(kName, "backend", backend).object;
+    return with_devices(kName, backend, [&](auto& owner) {
         check_size(kName, "weft_report", report);
         put_report(kName,
                    weft::lattice_encode(owner, code_of(kName, code), span_of<float>(kName, "x", x),
@@ -61,9 +59,7 @@ weft_status weft_lattice_decode(weft_backend* backend, const weft_lattice_code* 
                                 weft_const_span status, weft_span x, const weft_lattice_options* options,
                                 weft_report* report) {
     constexpr const char* kName = "weft_lattice_decode";
-    const Uses uses(backend);
-    return guarded(kName, [&] {
-        weft::Backend& owner = given(kName, "backend", backend).object;
+    return with_devices(kName, backend, [&](auto& owner) {
         check_size(kName, "weft_report", report);
         put_report(
             kName,
@@ -78,9 +74,7 @@ weft_status weft_lattice_quantize(weft_backend* backend, const weft_lattice_code
                                   weft_span y, weft_span status, const weft_lattice_options* options,
                                   weft_report* report) {
     constexpr const char* kName = "weft_lattice_quantize";
-    const Uses uses(backend);
-    return guarded(kName, [&] {
-        weft::Backend& owner = given(kName, "backend", backend).object;
+    return with_devices(kName, backend, [&](auto& owner) {
         check_size(kName, "weft_report", report);
         put_report(kName,
                    weft::lattice_quantize(owner, code_of(kName, code), span_of<float>(kName, "x", x),
@@ -138,9 +132,7 @@ weft_status weft_lattice_search_beta(weft_backend* backend, const weft_lattice_c
                                      weft_const_span sample, const weft_lattice_search_options* options,
                                      weft_lattice_trial* best, weft_report* report) {
     constexpr const char* kName = "weft_lattice_search_beta";
-    const Uses uses(backend);
-    return guarded(kName, [&] {
-        weft::Backend& owner = given(kName, "backend", backend).object;
+    return with_devices(kName, backend, [&](auto& owner) {
         given(kName, "best", best);
         check_size(kName, "weft_report", report);
         const weft_lattice_search_options all = read_options(kName, "weft_lattice_search_options", options);
@@ -149,10 +141,10 @@ weft_status weft_lattice_search_beta(weft_backend* backend, const weft_lattice_c
                                             .high = all.high,
                                             .batch = batch_options(kName, all.batch)};
         if (all.steps != 0) settings.steps = all.steps;
-        const weft::LatticeSearch found = weft::lattice_search_beta(
+        weft::LatticeSearch found = weft::lattice_search_beta(
             owner, code_of(kName, code), span_of<float>(kName, "sample", sample), settings);
         *best = {found.best.beta, 0, found.best.mean_squared_error, found.best.retried,
                  found.best.unresolved};
-        put_report(kName, found.report, report);
+        put_report(kName, std::move(found.report), report);
     });
 }

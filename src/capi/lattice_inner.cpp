@@ -21,9 +21,8 @@ weft_status weft_lattice_inner(weft_backend* backend, const weft_lattice_table* 
                                const weft_lattice_code* code, weft_const_span x, weft_const_span y,
                                weft_span out, const weft_lattice_options* options, weft_report* report) {
     constexpr const char* kName = "weft_lattice_inner";
-    const Uses uses(backend, table);
-    return guarded(kName, [&] {
-        weft::Backend& owner = given(kName, "backend", backend).object;
+    const Uses uses(table);
+    return with_devices(kName, backend, [&](auto& owner) {
         check_size(kName, "weft_report", report);
         put_report(
             kName,

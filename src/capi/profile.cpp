@@ -15,7 +15,7 @@ weft_status weft_profile_create(weft_backend* backend, uint64_t max_events, weft
         *profile = nullptr;
         weft::ProfileOptions options;
         if (max_events != 0) options.max_events = max_events;
-        *profile = new weft_profile(given(kName, "backend", backend).object, options);
+        *profile = new weft_profile(one_device(kName, backend), options);
     });
 }
 

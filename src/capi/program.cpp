@@ -50,8 +50,10 @@ weft_status weft_program_create(weft_backend* backend, weft_const_span words,
     constexpr const char* kName = "weft_program_create";
     const Uses uses(backend);
     return create(kName, program, [&] {
-        return weft::Program(given(kName, "backend", backend).object,
-                             span_of<std::uint32_t>(kName, "words", words), options_of(kName, options));
+        return on_devices(kName, backend, [&](auto& owner) {
+            return weft::Program(owner, span_of<std::uint32_t>(kName, "words", words),
+                                 options_of(kName, options));
+        });
     });
 }
 

@@ -9,6 +9,8 @@
 #include <weft/ops/encode.hpp>
 #include <weft/version.hpp>
 
+#include "capi/texts.hpp"
+
 namespace weft::capi {
 
 namespace {
@@ -27,12 +29,13 @@ LastError& last() {
     return error;
 }
 
-weft_status keep(weft_status status, const char* function, const char* what, int native_code = 0) noexcept {
+weft_status keep(weft_status status, const char* function, const char* what,
+                 const Error* of_weft = nullptr) noexcept {
     LastError& error = last();
-    error.native_code = native_code;
+    error.native_code = of_weft != nullptr ? of_weft->native_code() : 0;
     error.failures.clear();
     try {
-        error.kept = function != nullptr ? std::string(function) + ": " + what : std::string(what);
+        error.kept = of_weft != nullptr ? text_in_c(function, what) : std::string(function) + ": " + what;
         error.text = error.kept.c_str();
     } catch (const std::bad_alloc&) {
         error.text = "out of host memory, also for the text of this error";
@@ -72,7 +75,7 @@ weft_status keep_error(const char* function) noexcept {
     try {
         throw;
     } catch (const EncodeError& e) {
-        const weft_status status = keep(status_of(e.code()), nullptr, e.what(), e.native_code());
+        const weft_status status = keep(status_of(e.code()), function, e.what(), &e);
         try {
             last().failures = e.failures();
         } catch (const std::bad_alloc&) {
@@ -80,7 +83,7 @@ weft_status keep_error(const char* function) noexcept {
         }
         return status;
     } catch (const Error& e) {
-        return keep(status_of(e.code()), nullptr, e.what(), e.native_code());
+        return keep(status_of(e.code()), function, e.what(), &e);
     } catch (const std::bad_alloc&) {
         return keep(WEFT_OUT_OF_MEMORY, function, "out of host memory");
     } catch (const Stopped&) {

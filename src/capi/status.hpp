@@ -15,8 +15,8 @@ struct Stopped {};
 /// Thrown where a wait ended before the work.
 struct TimeUp {};
 
-/// Keeps text, code and failures of the exception that is being handled, and returns its status. `function`
-/// begins texts that do not come from weft.
+/// Keeps text, code and failures of the exception that is being handled, and returns its status. The text
+/// begins with `function`.
 weft_status keep_error(const char* function) noexcept;
 
 /// Throws an Error with Errc::invalid_argument.

@@ -49,7 +49,7 @@ weft_status weft_stream_create(weft_backend* backend, const weft_stream_options*
         const weft_stream_options all = read_options(kName, "weft_stream_options", options);
         const auto queue = enum_of<weft::StreamQueue>(kName, "weft_stream_options.queue", all.queue,
                                                       WEFT_QUEUE_DOWNLOAD + 1);
-        *stream = new weft_stream(given(kName, "backend", backend).object,
+        *stream = new weft_stream(one_device(kName, backend),
                                   weft::StreamOptions{.name = text_of(all.name), .queue = queue});
     });
 }

@@ -101,7 +101,7 @@ TEST_CASE("c: jobs that do not fit are refused before any work") {
         work.job.parameters.bytes = 6, refused("parameters are 32-bit words (got 6 bytes"),
         work.job.parameters.bytes = 8;
         work.job.inputs = nullptr, refused("weft_job.inputs is NULL"), work.job.inputs = work.inputs;
-        work.job.elements = 7, refused("run_batch: ");
+        work.job.elements = 7, refused("weft_run_batch: ");
     });
 }
 

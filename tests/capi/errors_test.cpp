@@ -48,7 +48,7 @@ TEST_CASE("c: a file that is not there is an io error with errno") {
     CHECK(weft_last_native_code() == ENOENT);
     source.file = nullptr;
     source.text = "#version 450\nvoid main() { wrong }\n";
-    CHECK_STATUS(WEFT_INVALID_SHADER, "compile_glsl: shader:2: ", weft_compile_glsl(&source, &spirv));
+    CHECK_STATUS(WEFT_INVALID_SHADER, "weft_compile_glsl: shader:2: ", weft_compile_glsl(&source, &spirv));
 }
 
 TEST_CASE("c: values that an op cannot take are listed") {
@@ -56,8 +56,8 @@ TEST_CASE("c: values that an op cannot take are listed") {
         std::vector<float> angles(8, 0.5f), states(32);
         angles[3] = std::numeric_limits<float>::quiet_NaN();
         angles[6] = std::numeric_limits<float>::infinity();
-        CHECK_REFUSED("encode", weft_encode(backend, WEFT_ENCODE_ANGLE, WEFT_FLOAT32, in(angles),
-                                            WEFT_COMPLEX64, out(states), 8, 1, nullptr, nullptr));
+        CHECK_REFUSED("weft_encode: ", weft_encode(backend, WEFT_ENCODE_ANGLE, WEFT_FLOAT32, in(angles),
+                                                   WEFT_COMPLEX64, out(states), 8, 1, nullptr, nullptr));
         weft_failure failures[3] = {};
         CHECK(weft_last_failures(failures, 1) == 2);
         CHECK(failures[0].sample == 3);
@@ -77,9 +77,10 @@ TEST_CASE("c: a trace that cannot be written is an io error with errno") {
     on_device([](weft_backend* backend) {
         Profile profile;
         CHECK_OK(weft_profile_create(backend, 0, &profile));
-        CHECK_STATUS(WEFT_IO, "write_trace", weft_profile_write_trace(profile, "/there/is/no/trace.json"));
+        CHECK_STATUS(WEFT_IO, "weft_profile_write_trace: ",
+                     weft_profile_write_trace(profile, "/there/is/no/trace.json"));
         CHECK(weft_last_native_code() == ENOENT);
-        CHECK_STATUS(WEFT_IO, "write_trace", weft_profile_write_trace(profile, "/"));
+        CHECK_STATUS(WEFT_IO, "weft_profile_write_trace: ", weft_profile_write_trace(profile, "/"));
         CHECK(weft_last_native_code() == EISDIR);
     });
 }
@@ -98,8 +99,31 @@ TEST_CASE("c: a field value that is not canonical is named in the text alone") {
     });
 }
 
-TEST_CASE("c: texts name the defaults of C") {
+TEST_CASE("c: texts name the functions, members and defaults of C") {
     on_device([](weft_backend* backend) {
+        std::vector<std::uint32_t> narrow(4, 1);
+        weft_field_options field{};
+        field.size = sizeof(field);
+        field.shader = WEFT_SHADER_LIMBS64;
+        CHECK_REFUSED("weft_field_apply: WEFT_SHADER_LIMBS64 does not apply to fields of 31 bits",
+                      weft_field_apply(backend, WEFT_BABYBEAR, WEFT_FIELD_NEG, in(narrow), {}, {},
+                                       out(narrow), &field, nullptr));
+        Program program;
+        weft_batch_options batch{};
+        batch.size = sizeof(batch);
+        batch.ring_slots = 99;
+        make_affine(backend, program);
+        CHECK_REFUSED("weft_run_batch: weft_batch_options.ring_slots out of range",
+                      weft_run_batch(backend, program, nullptr, 0, &batch, nullptr));
+        Pipeline pipeline;
+        CHECK_OK(weft_pipeline_create(backend, program, nullptr, &pipeline));
+        CHECK_REFUSED("weft_pipeline_wait: unknown token", weft_pipeline_wait(pipeline, 7, 0));
+        weft_lattice_code code{};
+        code.size = sizeof(code);
+        code.q = 2;
+        std::vector<float> vector(4);
+        CHECK_REFUSED("weft_lattice_quantize: weft_lattice_code.q is 2",
+                      weft_lattice_quantize(backend, &code, in(vector), out(vector), {}, nullptr, nullptr));
         std::vector<float> x(4, 0.5f), k(4);
         weft_kernel_options options{};
         options.size = sizeof(options);

@@ -32,6 +32,12 @@ struct FaultWorld {
         const weft_backend_options options = quiet_options();
         CHECK_OK(weft_backend_create(&options, &backend));
         make_affine(backend, program);
+        const std::string twice = std::string(std::getenv("WEFT_DEVICE")) + "," + std::getenv("WEFT_DEVICE");
+        weft_backend_options of_two = options;
+        of_two.device = twice.c_str();
+        of_two.chunk_elements = 16;
+        CHECK_OK(weft_backend_create(&of_two, &several));
+        make_affine(several, of_several);
         CHECK_OK(weft_buffer_create(backend, WEFT_DEVICE_MEMORY, 400, nullptr, &x));
         CHECK_OK(weft_buffer_create(backend, WEFT_DEVICE_MEMORY, 400, nullptr, &y));
     }
@@ -40,8 +46,8 @@ struct FaultWorld {
         sum.assign(sum.size(), 0);
     }
 
-    Backend backend;
-    Program program;
+    Backend backend, several;
+    Program program, of_several;
     Buffer x, y;
     AffineJob work{100};
     std::vector<std::uint64_t> a = std::vector<std::uint64_t>(300, 5), sum = std::vector<std::uint64_t>(300);
@@ -130,13 +136,28 @@ inline weft_status fault_profile(FaultWorld& w) {
     return weft_profile_print(profile, WEFT_PROFILE_JSON, &text);
 }
 
+inline weft_status fault_devices(FaultWorld& w) {
+    Backend second;
+    WEFT_TRY(weft_backend_at(w.several, 1, &second));
+    weft_report report{};
+    report.size = sizeof(report);
+    WEFT_TRY(weft_run_batch(w.several, w.of_several, &w.work.job, 1, nullptr, &report));
+    weft_device_report row{};
+    row.size = sizeof(row);
+    WEFT_TRY(weft_last_report_device(1, &row));
+    if (!w.work.right() || report.devices != 2) return WEFT_INTERNAL;
+    return weft_field_apply(w.several, WEFT_GOLDILOCKS, WEFT_FIELD_ADD, in(w.a), in(w.a), {}, out(w.sum),
+                            nullptr, nullptr);
+}
+
 struct FaultPart {
     const char* name;
     weft_status (*run)(FaultWorld&);
 };
 inline constexpr FaultPart kFaultParts[] = {
-    {"batch", fault_batch},   {"pipeline", fault_pipeline}, {"stream", fault_stream},
-    {"memory", fault_memory}, {"ops", fault_ops},           {"profile", fault_profile},
+    {"batch", fault_batch},     {"pipeline", fault_pipeline}, {"stream", fault_stream},
+    {"memory", fault_memory},   {"ops", fault_ops},           {"profile", fault_profile},
+    {"devices", fault_devices},
 };
 
 }  // namespace weft_test

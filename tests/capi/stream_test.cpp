@@ -155,7 +155,7 @@ TEST_CASE("c: views that do not fit are refused") {
         CHECK_REFUSED("range beyond the end", fill(8, 396));
         CHECK_REFUSED("range beyond the end", fill(8, UINT64_MAX));
         CHECK_REFUSED("range beyond the end", fill(UINT64_MAX, 8));
-        CHECK_REFUSED("Stream::fill", fill(0, 6));
+        CHECK_REFUSED("weft_stream_fill: ", fill(0, 6));
         CHECK_REFUSED("target.buffer is NULL", weft_stream_fill(w.stream, {nullptr, 0, 4}, 0));
         CHECK_REFUSED("offset and bytes are not whole elements",
                       weft_stream_field_apply(w.stream, WEFT_GOLDILOCKS, WEFT_FIELD_NEG, {w.x, 4, 16}, {}, {},

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/weft.h>
@@ -14,9 +15,24 @@
 
 namespace weft_test {
 
+/// A part of an error's text as the C API has it, which names functions and members of its own.
+inline std::string part_in_c(std::string text) {
+    constexpr std::pair<const char*, const char*> kNames[] = {
+        {"FieldShader::limbs64", "WEFT_SHADER_LIMBS64"},
+        {"KernelMatrixOptions::", "weft_kernel_options."},
+        {"LatticeCode::", "weft_lattice_code."},
+    };
+    if (text.starts_with("field_")) text.erase(0, text.find(": ") + 2);
+    for (const auto& [of_cpp, of_c] : kNames)
+        if (const std::size_t at = text.find(of_cpp); at != std::string::npos)
+            text.replace(at, std::string(of_cpp).size(), of_c);
+    return text;
+}
+
 /// Throws what a status stands for, as the C++ API would.
 inline void raise_unless_ok(weft_status status) {
     if (status == WEFT_OK) return;
+    CHECK(std::string(weft_last_error()).starts_with("weft_"));
     std::vector<weft_failure> failures(weft_last_failures(nullptr, 0));
     weft_last_failures(failures.data(), failures.size());
     if (failures.empty())
@@ -72,6 +88,7 @@ class CResident {
         stream_.reset(made, weft_stream_release);
     }
     static const char* name() { return "C, resident"; }
+    static std::string text(const char* of_cpp) { return part_in_c(of_cpp); }
     weft_stream* stream() { return stream_.get(); }
 
     template <class T>
@@ -122,6 +139,7 @@ class CStreamed : public HostMemory {
     static constexpr bool kCuda = false, kC = true;
     CStreamed(const char* name, weft::BatchOptions batch) : name_(name), batch_(std::move(batch)) {}
     const char* name() const { return name_; }
+    static std::string text(const char* of_cpp) { return part_in_c(of_cpp); }
     const weft::BatchOptions& batch() const { return batch_; }
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that are refused: the error has the same text in every place, outputs do not change, and no work
-// runs.
+// Calls that are refused: the error has the same text in every place (in C with its own names), outputs do
+// not change, and no work runs.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -27,8 +27,11 @@ void refuse_everywhere(const Rows& rows) {
     on_device([&](weft::Backend& backend) {
         on_places(backend, 0, [&](auto& place) {
             const std::uint64_t before = backend.counters().submissions;
-            rows(place, [](const char* text, auto&& call, Errc code = Errc::invalid_argument) {
-                check_error(code, text, call);
+            rows(place, [&](const char* text, auto&& call, Errc code = Errc::invalid_argument) {
+                if constexpr (std::remove_reference_t<decltype(place)>::kC)
+                    check_error(code, std::remove_reference_t<decltype(place)>::text(text), call);
+                else
+                    check_error(code, text, call);
             });
             CHECK(backend.counters().submissions == before);
         });

@@ -84,7 +84,7 @@ static int meet_an_error(weft_backend* backend) {
     const weft_status status =
         weft_field_apply(backend, WEFT_BLS12_381_FP, WEFT_FIELD_NEG, (weft_const_span){limbs, 5 * sizeof limbs[0]},
                          (weft_const_span){0}, (weft_const_span){0}, (weft_span){limbs, sizeof limbs}, NULL, NULL);
-    if (status != WEFT_INVALID_ARGUMENT || strstr(weft_last_error(), "field_neg: ") == NULL) {
+    if (status != WEFT_INVALID_ARGUMENT || strstr(weft_last_error(), "weft_field_apply: ") == NULL) {
         fprintf(stderr, "a wrong length was not refused: %s, %s\n", weft_status_name(status), weft_last_error());
         return 1;
     }

@@ -143,7 +143,7 @@ fn main() {
             backend, BLS12_381_FP, NEG, limbs, NONE, NONE, write(&mut short), null(), null_mut(),
         );
         assert_eq!(status, INVALID_ARGUMENT);
-        assert!(text(weft_last_error()).starts_with("field_neg: "));
+        assert!(text(weft_last_error()).starts_with("weft_field_apply: "));
         println!("weft {} on {}", text(weft_version()), text(weft_backend_name(backend)));
         weft_backend_release(backend);
     }

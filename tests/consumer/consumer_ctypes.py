@@ -91,7 +91,7 @@ def main():
     short = (c_uint64 * 5)()
     status = weft.weft_field_apply(backend, BLS12_381_FP, NEG, span(short), Span(), Span(), span(short), None, None)
     assert status == INVALID_ARGUMENT, status
-    assert weft.weft_last_error().startswith(b"field_neg: "), weft.weft_last_error()
+    assert weft.weft_last_error().startswith(b"weft_field_apply: "), weft.weft_last_error()
 
     print(f"weft {weft.weft_version().decode()} on {weft.weft_backend_name(backend).decode()}")
     weft.weft_backend_release(backend)

@@ -162,6 +162,66 @@ def test_control_c_ends_a_matrix_in_a_file(run_python, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] in ([], ["k.npy"])  # no part of a file is left
 
 
+LONG_JOBS = """
+import os, signal, sys, threading, time
+import numpy as np, weftgpu
+source = '''#version 450
+layout(local_size_x = 64) in;
+layout(binding = 0) readonly buffer X { float x[]; };
+layout(binding = 1) writeonly buffer Y { float y[]; };
+layout(push_constant) uniform Job { uint count, first, steps; };
+void main() {
+    uint i = gl_GlobalInvocationID.x;
+    if (i >= count) return;
+    float v = x[i];
+    for (uint step = 0; step < steps; ++step) v = fract(1.1 * v + 0.3);
+    y[i] = steps == 0 ? 2 * x[i] : v;
+}'''
+backend = weftgpu.default_backend()
+program = weftgpu.Program(weftgpu.compile_glsl(source))
+x = np.ones(200_000, np.float32)
+def run(steps, out):
+    weftgpu.run_batch(program, [weftgpu.Job([x], [out], parameters=(steps,))])
+out = np.zeros_like(x)
+run(0, out)
+for reuse in (False, True):  # of the array, in the next call
+    sent = []
+    def interrupt():
+        time.sleep(0.3)
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=interrupt).start()
+    try:
+        for _ in range(100_000):  # one chunk on a software device, many calls on a GPU
+            run(20_000, out)
+        print('was not interrupted')
+    except KeyboardInterrupt:
+        raised = time.perf_counter()
+        print('interrupted')
+    if reuse:
+        run(0, out)  # waits for what is left of the other
+    else:
+        backend.wait_idle()
+        left = time.perf_counter() - raised
+        print(left < 0.5 or raised - sent[0] < left, raised - sent[0], left, file=sys.stderr)
+        print(left < 0.5 or raised - sent[0] < left)  # the exception came before the chunk had ended
+        out[:] = 2
+    time.sleep(0.1)
+    print((out == 2).all())
+try:
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    for _ in range(100_000):
+        run(20_000, np.zeros_like(x))  # an array that only the call keeps
+except KeyboardInterrupt:
+    print('interrupted')
+"""
+
+
+def test_control_c_ends_jobs_within_a_chunk(run_python):
+    out = run_python(LONG_JOBS)  # the interpreter exits while the last chunk is under way
+    assert out.split() == ["interrupted", "True", "True", "interrupted", "True", "interrupted"]
+
+
 def test_control_c_ends_a_clip(run_python):
     out = run_python(
         "import os, signal, threading, time, numpy as np, weftgpu\n"

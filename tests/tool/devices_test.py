@@ -102,14 +102,17 @@ class Devices(Case):
     def test_wrong_lists(self):
         call = ("field", "neg", self.a, "-o", self.out, "--device")
         self.refuse(NO_DEVICE, "nomatch", *call, "cpu,nomatch")
-        self.refuse(NO_DEVICE, "has an empty name", *call, "cpu,,cpu")
+        for empty in ("cpu,,cpu", ",", "cpu,"):
+            self.refuse(NO_DEVICE, "has an empty name", *call, empty)
         self.refuse(NO_DEVICE, "nomatch", *call[:-1], env={"WEFT_DEVICE": "cpu,nomatch"})
         self.assertEqual(self.files(), ["a.npy", "b.npy", "x.npy"])
 
     def test_tune_works_on_one(self):
         for command in (["tune", "--dry-run"], ["tune", "--reset"], ["tune", "kernel", "--dry-run"],
                         ["tune", "kernel", "--reset"]):
-            self.refuse(USAGE, r'works on one device \(got "cpu,cpu", which is 2 devices', *command, *TWO)
+            self.refuse(USAGE, r'--device: works on one device \(got "cpu,cpu", which is 2 devices', *command, *TWO)
+            self.refuse(USAGE, r'WEFT_DEVICE: works on one device \(got "cpu,cpu"', *command,
+                        env={"WEFT_DEVICE": "cpu,cpu"})
 
     def test_help_says_what_several_devices_do(self):
         for command in (["field", "add"], ["encode"], ["kernel"], ["lattice", "encode"]):

@@ -357,6 +357,20 @@ void check_host_states(const ConstHostArray& x, const ConstHostArray* y, const H
     }
 }
 
+void check_features_alone(const char* function, const ConstHostArray& x, const ConstHostArray* y,
+                          std::uint32_t qubits, double scale, std::uint32_t threads) {
+    for (const ConstHostArray* array : {&x, y}) {
+        if (array == nullptr) continue;
+        const std::string what = std::string(function) + (array == y ? ": y" : ": x");
+        if (array->data == nullptr) throw Error(Errc::invalid_argument, what + " is null");
+        if (reinterpret_cast<std::uintptr_t>(array->data) % array->type.bytes() != 0)
+            throw Error(Errc::invalid_argument, what + " is not aligned to its type");
+        const RowWidth width{qubits};
+        BadValues bad = find_bad_in_parts(*array, scale, width, threads);
+        if (bad.count != 0) throw EncodeError(text_of(what.c_str(), bad, width), std::move(bad.rows));
+    }
+}
+
 OpReport kernel_report(const KernelMatrixShape& shape, KernelMatrixMethod method, const ConstHostArray& x,
                        const ConstHostArray* y, const HostArray& k) {
     OpReport report;

@@ -67,6 +67,11 @@ void check_host_features(const ConstHostArray& x, const ConstHostArray* y, const
 void check_host_states(const ConstHostArray& x, const ConstHostArray* y, const HostArray& k,
                        const KernelMatrixShape& shape, std::uint32_t threads);
 
+/// Checks pointer, alignment and values of features alone; `y` may be null. The texts begin with `function`.
+/// Errors: as above.
+void check_features_alone(const char* function, const ConstHostArray& x, const ConstHostArray* y,
+                          std::uint32_t qubits, double scale, std::uint32_t threads);
+
 /// The report of a call on host memory, without times.
 OpReport kernel_report(const KernelMatrixShape& shape, KernelMatrixMethod method, const ConstHostArray& x,
                        const ConstHostArray* y, const HostArray& k);

@@ -30,8 +30,8 @@ class Arrays {
   public:
     Arrays(std::span<const EncodeJob> arrays, std::uint32_t qubits, std::uint64_t features)
         : arrays_(arrays),
-          value_bytes_(features * arrays[0].values.type.bytes()),
-          state_bytes_(arrays[0].states.type.bytes() << qubits),
+          value_bytes_(arrays.empty() ? 0 : features * arrays[0].values.type.bytes()),
+          state_bytes_(arrays.empty() ? 0 : std::uint64_t{arrays[0].states.type.bytes()} << qubits),
           features_(features),
           qubits_(qubits) {
         for (const EncodeJob& array : arrays) ends_.push_back(samples() + array.samples);
@@ -158,8 +158,7 @@ OpReport encode_batch(Devices& devices, EncodeMethod method, std::span<const Enc
                       std::uint32_t qubits, const EncodeHostOptions& options) {
     const std::uint64_t features = kernels::check_encode_jobs(method, jobs, qubits);
     check_options(devices, options.batch);
-    OpReport report;
-    if (!jobs.empty()) report = encode_arrays(devices, method, jobs, qubits, features, options, true);
+    OpReport report = encode_arrays(devices, method, jobs, qubits, features, options, true);
     report.op = "encode_batch";
     report.method = to_string(method);
     report.jobs = jobs.size();

@@ -69,7 +69,7 @@ std::vector<std::uint32_t> match_devices(const std::vector<DeviceName>& devices,
     // A number that is not an index may still be part of a name ("4090") or of a UUID. One or two digits are
     // part of many names, and a wrong index must not select another device.
     if (number && wanted.size() <= 2) return {};
-    if (wanted.find_first_not_of(" \t") == std::string::npos) return {};
+    if (wanted.find_first_not_of(" \t,") == std::string::npos) return {};  // names may have commas
     if (lower(wanted) == "cpu") return matching(devices, [](const DeviceName& d) { return d.cpu; });
     if (const std::string prefix = uuid_prefix(wanted); !prefix.empty()) {
         Indices by_uuid = matching(devices, [&](const DeviceName& d) { return d.uuid.starts_with(prefix); });

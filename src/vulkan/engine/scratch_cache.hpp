@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -43,9 +44,13 @@ class ScratchCache {
 };
 
 ScratchCache& scratch_cache(Backend& backend);
-/// A buffer with `words`, which streams of this backend may read. The first call with `key` fills it, in a
-/// submission of its own that it waits for, and the cache keeps it. Errors: out_of_memory, device_lost,
-/// driver.
+/// A buffer of `words` words, which streams of this backend may read. The first call with `key` fills it by
+/// the steps of `make`, in a submission of its own that it waits for, and the cache keeps it. Errors:
+/// out_of_memory, device_lost, driver.
+BufferView<const std::uint32_t> kept_buffer(
+    const Stream& stream, const ScratchCache::Key& key, std::uint64_t words, std::string_view name,
+    const std::function<void(Stream&, const BufferView<std::uint32_t>&)>& make);
+/// The same with these words.
 BufferView<const std::uint32_t> kept_words(const Stream& stream, const ScratchCache::Key& key,
                                            std::span<const std::uint32_t> words, std::string_view name);
 /// Config::memory_limit; 0: none.

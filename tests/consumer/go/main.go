@@ -112,7 +112,7 @@ func meetAnError(backend *C.weft_backend) {
 	limbs := make([]uint64, 5)
 	status := C.weft_field_apply(backend, C.WEFT_BLS12_381_FP, C.WEFT_FIELD_NEG, read(limbs), C.weft_const_span{},
 		C.weft_const_span{}, write(limbs), nil, nil)
-	if text := C.GoString(C.weft_last_error()); status != C.WEFT_INVALID_ARGUMENT || !strings.HasPrefix(text, "field_neg: ") {
+	if text := C.GoString(C.weft_last_error()); status != C.WEFT_INVALID_ARGUMENT || !strings.HasPrefix(text, "weft_field_apply: ") {
 		fail("a wrong length was not refused: " + text)
 	}
 }

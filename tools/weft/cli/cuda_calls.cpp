@@ -96,7 +96,7 @@ Target::Target(const DeviceOptions& options, const Config& config) {
         device_ = open_cuda(config);
         return;
     }
-    devices_.emplace(open_devices(config, options.several));
+    devices_.emplace(open_devices(options, config));
     device_ = backend()->device();
     std::vector<std::string> names, drivers;
     for (std::size_t i = 0; i < size(); ++i) {

@@ -96,13 +96,16 @@ Backend open_backend(const Config& config) {
     return open([&] { return Backend(config); }, config);
 }
 
-Devices open_devices(const Config& config, Several several) {
-    if (several == Several::best) return open([&] { return Devices(std::vector<Config>{config}); }, config);
+Devices open_devices(const DeviceOptions& options, const Config& config) {
+    if (options.several == Several::best)
+        return open([&] { return Devices(std::vector<Config>{config}); }, config);
     Devices devices = open([&] { return Devices(config); }, config);
-    if (several == Several::refused && devices.size() != 1)
-        throw Failure(Exit::usage, "--device: works on one device (got \"" + config.device + "\", which is " +
-                                       std::to_string(devices.size()) +
+    if (options.several == Several::refused && devices.size() != 1) {
+        const std::string setting = options.device.empty() ? "WEFT_DEVICE" : "--device";
+        throw Failure(Exit::usage, setting + ": works on one device (got \"" + config.device +
+                                       "\", which is " + std::to_string(devices.size()) +
                                        " devices, need the index or the UUID of one, see weft info)");
+    }
     return devices;
 }
 

@@ -37,6 +37,6 @@ Exit exit_of(const Error& error) noexcept;
 Backend open_backend(const Config& config);
 /// All devices that the setting names if they share the work, else one. Errors: as open_backend; Failure with
 /// Exit::usage - they are refused.
-Devices open_devices(const Config& config, Several several);
+Devices open_devices(const DeviceOptions& options, const Config& config);
 
 }  // namespace weft::tool

@@ -334,7 +334,7 @@ void run(const TuneArguments& arguments) {
     if (!keep.cache && !arguments.dry_run)
         throw Failure(Exit::usage,
                       "tune: WEFT_CACHE=0 leaves nowhere to keep it (need a cache, or --dry-run)");
-    static_cast<void>(open_devices(keep, Several::refused));
+    static_cast<void>(open_devices(arguments.device, keep));
     if (arguments.reset) {
         Backend backend = open_backend(keep);
         tune::store_engine(backend, {});

@@ -108,7 +108,7 @@ ProgressCallback shown_by(ProgressBar& bar, const std::size_t& done, std::size_t
 
 void run(TuneKernelArguments arguments) {
     const Config config = arguments.device.config();
-    static_cast<void>(open_devices(config, Several::refused));
+    static_cast<void>(open_devices(arguments.device, config));
     if (arguments.reset) return reset(arguments);
     if (!config.cache && !arguments.dry_run)
         throw Failure(Exit::usage,

@@ -159,11 +159,17 @@ TEST_CASE("encode memory: a repeated call makes no object and allocates nothing"
             std::vector<c32> states(c.shape.amplitudes());
             const auto call = [&] { weft::encode(backend, c.method, values, states, c.shape); };
             for (int i = 0; i < 8; ++i) call();
-            const weft::Counters before = backend.counters();
-            for (int i = 0; i < 3; ++i) call();
-            const weft::Counters after = backend.counters();
-            CHECK(after.objects_created == before.objects_created);
-            CHECK(after.memory_allocations == before.memory_allocations);
+            weft::Counters before, after;
+            // A busy machine may bring a command list and a buffer together that have not met: a set is
+            // written then, once for each such pair.
+            for (int window = 0; window < 8; ++window) {
+                before = backend.counters();
+                for (int i = 0; i < 3; ++i) call();
+                after = backend.counters();
+                CHECK(after.objects_created == before.objects_created);
+                CHECK(after.memory_allocations == before.memory_allocations);
+                if (after.descriptor_updates == before.descriptor_updates) break;
+            }
             CHECK(after.descriptor_updates == before.descriptor_updates);
         }
         backend.trim();

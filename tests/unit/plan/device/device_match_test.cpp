@@ -119,12 +119,13 @@ TEST_CASE("device match: a setting is one name, or names with commas between") {
         {"card B, revision,0", "card B, revision=1;0=0"},
         {"0, pipe (version 15, 256 bits) ,1", "0=0;pipe (version 15, 256 bits)=2;1=1"},
         {"(version 15, 128 bits", "(version 15=2;128 bits="},
+        {", 256 bits", ", 256 bits=2"},
     };
     for (const auto& [setting, found] : rows) {
         CAPTURE(setting);
         CHECK(named(devices, setting) == found);
     }
-    for (const char* setting : {"0,,1", ",0", "0,", "0, ,1", ",,", " ", "\t"}) {
+    for (const char* setting : {"0,,1", ",0", "0,", "0, ,1", ",", " , ", ",,", " ", "\t"}) {
         CAPTURE(setting);
         CHECK(named(devices, setting) == std::string("call: the device setting has an empty name (got \"") +
                                              setting +

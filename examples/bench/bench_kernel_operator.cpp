@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures products with kernel matrices that are never stored, resident, in pairs a second and as a share of
+// the rate at which the device can issue instructions of float32. It compares with a loop in C++ on all
+// cores. Sampled rows of each result are computed again in float64 on the host.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "bench.hpp"
+#include "cpu/cpu_operator.hpp"
+#include "cpu/cpu_threads.hpp"
+
+namespace {
+
+using bench::Clock;
+using bench::Json;
+using bench::median;
+using bench::seconds_since;
+
+struct Settings {
+    std::vector<std::uint64_t> samples{100'000};
+    std::vector<std::uint32_t> qubits{4, 8, 16};
+    std::vector<std::uint32_t> columns{1, 16};
+    std::vector<std::string> maps{"ry", "ryrz"};
+    std::string symmetric = "both";
+    double issue_rate = 0;
+    std::size_t checked = 4;
+    bench::Options common{.repeats = 3};
+    bool loops = false;
+};
+
+struct Case {
+    std::uint64_t samples;
+    std::uint32_t qubits, columns;
+    std::string map;
+    weft::Choice symmetric;
+};
+
+std::vector<float> wave(std::size_t count, double step) {
+    std::vector<float> values(count);
+    for (std::size_t i = 0; i < count; ++i)
+        values[i] =
+            static_cast<float>(std::sin(step * static_cast<double>(i) + 1e-4 * static_cast<double>(i % 977)));
+    return values;
+}
+
+// The largest error of some values, as a part of what the bound allows. Throws if it is above 1.
+double verified(const Settings& settings, const Case& c, const weft::KernelMatrixCircuit& circuit,
+                const std::vector<float>& x, const std::vector<float>& v, const std::vector<float>& out,
+                double bound) {
+    double worst = 0;
+    for (std::size_t i = 0; i < settings.checked; ++i) {
+        const std::size_t row = (i * 7919 + c.samples - 1) % c.samples, column = i % c.columns;
+        std::vector<float> of_column(c.samples);
+        double size = 0;
+        for (std::size_t j = 0; j < c.samples; ++j) {
+            of_column[j] = v[j * c.columns + column];
+            size += std::abs(static_cast<double>(of_column[j]));
+        }
+        const double want = weft::tool::cpu_kernel_apply_row(circuit, x, c.samples, of_column, row,
+                                                             weft::tool::cpu_threads());
+        const double error = std::abs(want - static_cast<double>(out[row * c.columns + column])) /
+                             (bound * size + 1e-7 * std::abs(want));
+        if (!(error <= worst)) worst = error;
+    }
+    if (!(worst <= 1))
+        throw weft::Error(weft::Errc::driver, "bench_kernel_operator: values are wrong by " +
+                                                  std::to_string(worst) + " of the bound");
+    return worst;
+}
+
+double loop_seconds(const Settings& settings, const Case& c, const weft::KernelMatrixCircuit& circuit,
+                    const std::vector<float>& x, const std::vector<float>& v) {
+    std::vector<float> out(c.samples);
+    std::vector<double> seconds;
+    for (int trial = 0; trial < settings.common.repeats; ++trial) {
+        const auto start = Clock::now();
+        weft::tool::cpu_kernel_apply(circuit, x, c.samples, v, out, weft::tool::cpu_threads());
+        seconds.push_back(seconds_since(start));
+    }
+    return median(seconds);
+}
+
+Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
+    const std::vector<float> x = wave(c.samples * c.qubits, 0.731), v = wave(c.samples * c.columns, 0.37);
+    const weft::KernelMatrixCircuit circuit{.map = weft::feature_map(c.map)};
+    weft::Stream stream{backend};
+    const weft::Buffer<float> features(backend, x.size()), in(backend, v.size()), out(backend, v.size());
+    stream.upload(x, features);
+    stream.upload(v, in);
+    const weft::KernelOperator k{
+        stream, circuit, features, {c.samples, 0, c.qubits}, {.symmetric = c.symmetric}};
+    const weft::KernelOperatorEstimate plan = k.estimate(c.columns);
+    std::vector<double> seconds;
+    for (int trial = 0; trial <= settings.common.repeats; ++trial) {
+        const auto start = Clock::now();
+        weft::kernel_apply(stream, k, in, out);
+        stream.wait();
+        if (trial > 0) seconds.push_back(seconds_since(start));
+    }
+    const double time = median(seconds);
+    const double pairs = static_cast<double>(c.samples) * static_cast<double>(c.samples);
+    const double of_rate = settings.issue_rate == 0 ? 0
+                                                    : pairs * plan.instructions * plan.passes / time /
+                                                          (settings.issue_rate * 1e12);
+    const double worst = verified(settings, c, circuit, x, v, stream.download(out), plan.error);
+    const double loop = settings.loops && c.columns == 1 ? loop_seconds(settings, c, circuit, x, v) : 0;
+    std::printf(
+        "%8llu rows %3u qubits %-4s %3u columns %-9s %10.3f ms %9.2f Gpairs/s %5.2f of issue  "
+        "error %.1e of bound\n",
+        static_cast<unsigned long long>(c.samples), c.qubits, c.map.c_str(), c.columns,
+        plan.symmetric ? "symmetric" : "full", time * 1e3, pairs / time * 1e-9, of_rate, worst);
+    if (loop > 0)
+        std::printf("         C++ loop, all cores %10.3f ms: the device reaches %.2f of its speed\n",
+                    loop * 1e3, loop / time);
+    std::fflush(stdout);
+    return {{"samples", c.samples},
+            {"qubits", c.qubits},
+            {"map", c.map},
+            {"columns", c.columns},
+            {"symmetric", plan.symmetric},
+            {"ms", time * 1e3},
+            {"gpairs_per_s", pairs / time * 1e-9},
+            {"of_issue_rate", of_rate},
+            {"error_of_bound", worst},
+            {"loop_ms", loop * 1e3}};
+}
+
+bool run(const Settings& settings, Json& report) {
+    weft::Backend backend;
+    std::printf("%s, float32; pairs are those of the whole square\n", backend.name().c_str());
+    report = {{"device", backend.name()}, {"rows", Json::array()}};
+    for (const std::uint64_t samples : settings.samples)
+        for (const std::string& map : settings.maps)
+            for (const std::uint32_t qubits : settings.qubits)
+                for (const std::uint32_t columns : settings.columns)
+                    for (const weft::Choice symmetric : {weft::Choice::off, weft::Choice::automatic}) {
+                        const bool full = symmetric == weft::Choice::off;
+                        if (settings.symmetric != "both" && (settings.symmetric == "off") != full) continue;
+                        report["rows"].push_back(
+                            run_case(backend, settings, {samples, qubits, columns, map, symmetric}));
+                    }
+    return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Settings settings;
+    CLI::App app{"Products with kernel matrices that are never stored"};
+    app.add_option("--samples", settings.samples, "Rows of X")->delimiter(',');
+    app.add_option("--qubits", settings.qubits, "Columns of X")->delimiter(',');
+    app.add_option("--columns", settings.columns, "Columns of V")->delimiter(',');
+    app.add_option("--map", settings.maps, "ry, ryrz")->delimiter(',');
+    app.add_option("--symmetric", settings.symmetric, "automatic, off or both")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"automatic", "off", "both"}));
+    app.add_option("--issue-rate", settings.issue_rate,
+                   "Instructions of float32 that the device issues, in units of 1e12 a second: "
+                   "half its FLOP/s");
+    app.add_option("--checked", settings.checked, "Values of each result that are checked")
+        ->capture_default_str();
+    app.add_flag("--loops", settings.loops, "Compare with a loop in C++ on all cores");
+    const auto make_quick = [&] {
+        settings.samples = {700};
+        settings.qubits = {4};
+        settings.columns = {1, 3};
+        settings.loops = true;
+    };
+    return bench::run("bench_kernel_operator", app, settings.common, argc, argv, make_quick,
+                      [&](Json& report) { return run(settings, report); });
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parameters that the host code of kernel operators passes to its shaders, and the layout that they share.
+//
+// The numbers of a sample are the Bloch vectors of its qubits: (sin t, cos t) for RY(t), and (sin t cos t, sin t sin t,
+// cos t) where RZ(t) follows. They lie side by side in parts of equally many qubits; a part is filled up with numbers
+// that are 0, and the last part also with qubits for which every kernel value is 1.
+#ifndef WEFT_SHARED_OPERATOR_PARAMETERS_H
+#define WEFT_SHARED_OPERATOR_PARAMETERS_H
+
+#include "shaders/shared/portable.h"
+
+WEFT_SHARED_BEGIN
+
+// All of these are push constants after `count` and `first`.
+
+// operator_bloch.comp: numbers of samples from their features.
+struct OperatorBlochParameters {
+    uint qubits;
+    uint part_qubits;
+    uint parts;
+    uint part_numbers;           // with those that fill the part up
+    uint in_base;                // values before those of sample 0 in the bound features
+    uint out_base;               // number of sample 0
+    uint scale_low, scale_high;  // a double
+    uint wide;                   // 1: features are doubles
+    uint rz;                     // 1: three numbers a qubit
+};
+
+// operator_apply.comp: sums of kernel values times V over splits of the columns of K.
+struct OperatorApplyParameters {
+    uint rows;      // of the band
+    uint columns;   // of the band
+    uint split;     // columns of a split, a multiple of the columns of a tile
+    uint splits;    // that a row has
+    uint width;     // values between rows of V
+    uint in_base;   // value of V for column 0
+    uint parts;     // of a sample
+    uint own_base;  // value of V for row 0 (symmetric)
+    uint diagonal;  // column of K in which row 0 has its diagonal (symmetric)
+};
+
+// operator_sum.comp: out = alpha * (sum of the terms) + delta * V + beta * out.
+struct OperatorSumParameters {
+    uint terms;      // partial sums of a value
+    uint apart;      // numbers between the terms of a value
+    uint columns;    // of V that the partial sums have
+    uint width;      // values between rows of V and of the output
+    uint in_base;    // value of V for row 0
+    uint out_base;   // value of the output for row 0
+    uint skip_from;  // row i has no terms before (i - skip_from) / skip_rows + 1 from row skip_from on
+    uint skip_rows;  // 0: rows have all terms
+    uint with_v;     // 1: delta applies
+    uint with_out;   // 1: beta applies
+    uint alpha_low, alpha_high, delta_low, delta_high, beta_low, beta_high;  // floats in low, or doubles
+};
+
+// operator_rows.comp: rows of K, or its diagonal.
+struct OperatorRowsParameters {
+    uint columns;      // of the band
+    uint list_base;    // row of the list that comes first
+    uint column_base;  // of K, column 0 of the band
+    uint out_base;     // value of the output for the first one
+    uint out_width;    // values between rows of the output
+    uint qubits;       // of a part
+    uint parts;
+    uint part_numbers;
+    uint rz;
+    uint square;                   // 1: rows and columns are the same samples
+    uint own_low, own_high;        // the diagonal: a float in low, or a double
+    uint shrink_low, shrink_high;  // factor of the other values
+};
+
+WEFT_SHARED_END
+
+#endif

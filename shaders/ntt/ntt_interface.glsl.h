@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface of fields, and the arithmetic of transforms on it.
+#include "shaders/field/field_interface.h"
+
+#include "ntt_arithmetic.h"
+#include "ntt_parameters.h"
+
+#if WEFT_FIELD_WORDS == 1
+
+WEFT_CONST int kRadixBits = 4;
+#define WEFT_NTT_STEPS WEFT_UNROLL
+Element sum_of(Element x, Element y) {
+    return lean_add(x, y, modulus());
+}
+Element difference_of(Element x, Element y) {
+    return lean_sub(x, y, modulus());
+}
+Element product_of(Element x, Element y) {
+    return lean_mul(x, y, modulus(), kN0);
+}
+
+#elif WEFT_FIELD_WORDS == 2 && defined(WEFT_LIMBS64)
+
+WEFT_CONST int kRadixBits = 4;
+#define WEFT_NTT_STEPS WEFT_UNROLL
+Element sum_of(Element x, Element y) {
+    return goldilocks_add(x, y);
+}
+Element difference_of(Element x, Element y) {
+    return goldilocks_sub(x, y);
+}
+Element product_of(Element x, Element y) {
+    return goldilocks_mul(x, y);
+}
+
+#else
+
+#if WEFT_FIELD_WORDS == 2
+WEFT_CONST int kRadixBits = 4;
+#elif WEFT_FIELD_WORDS == 8
+WEFT_CONST int kRadixBits = 3;
+#else
+WEFT_CONST int kRadixBits = 2;
+#endif
+// A product takes so many instructions that those of several steps would not fit the instruction cache.
+#define WEFT_NTT_STEPS WEFT_ROLL
+Element sum_of(Element x, Element y) {
+    return add_elements(x, y);
+}
+Element difference_of(Element x, Element y) {
+    return sub_elements(x, y);
+}
+Element product_of(Element x, Element y) {
+    return mul_elements(x, y);
+}
+
+#endif

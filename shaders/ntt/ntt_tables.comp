@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of transforms: entry i is scale * base^e, where e is i if row_bits is 0, and otherwise the upper row_bits bits
+// of i, reversed, times its lower `split` bits.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "ntt_interface.glsl.h"
+#include "ntt_index.h"
+
+layout(local_size_x = 64, local_size_x_id = 0) in;
+layout(push_constant) uniform Push {
+    uint count, first, first_entry, row_bits, split;
+    uint base[WEFT_FIELD_WORDS], scale[WEFT_FIELD_WORDS];
+};
+layout(set = 0, binding = 0) writeonly buffer Out { ElementPart result[]; };
+
+void main() {
+    const uint stride = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
+    for (uint i = gl_GlobalInvocationID.x; i < count; i += stride) {
+        uint exponent = row_bits == 0u ? i : reversed_bits(i >> split, row_bits) * (i & low_mask(split));
+        Element power, z;
+        WEFT_UNROLL for (int w = 0; w < WEFT_FIELD_WORDS; ++w) {
+            power.limb[w] = base[w];
+            z.limb[w] = scale[w];
+        }
+        WEFT_ROLL for (; exponent != 0u; exponent >>= 1) {
+            if ((exponent & 1u) != 0u) z = product_of(z, power);
+            power = product_of(power, power);
+        }
+        STORE(result, first_entry + i, z);
+    }
+}

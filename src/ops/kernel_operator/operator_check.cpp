@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/kernel_operator/operator_check.hpp"
+
+#include <cmath>
+#include <string>
+
+#include <weft/error.hpp>
+
+#include "base/span_set.hpp"
+
+namespace weft::kernels {
+namespace {
+
+[[noreturn]] void refuse(const char* function, const std::string& what) {
+    throw Error(Errc::invalid_argument, std::string(function) + ": " + what);
+}
+
+/// Checks that kernel matrices have too; their texts get the name of the operator.
+template <class Check>
+auto renamed(const Check& check) {
+    try {
+        return check();
+    } catch (const Error& error) {
+        std::string text = error.what();
+        for (const std::string other : {"kernel_matrix: ", "KernelMatrixOptions::"})
+            if (const std::size_t at = text.find(other); at != std::string::npos)
+                text.replace(at, other.size(), at == 0 ? "KernelOperator: " : "KernelOperatorOptions::");
+        throw Error(error.code(), text);
+    }
+}
+
+void check_type(const char* function, const char* what, ElementType got, ElementType need) {
+    if (got != need)
+        refuse(function, std::string(what) + " is of another type than the operator (got " + to_string(got) +
+                             ", need " + to_string(need) + ")");
+}
+
+void check_size(const char* function, const char* what, std::uint64_t got, std::uint64_t need) {
+    if (got != need)
+        refuse(function, std::string(what) + " does not fit the shape (got " + std::to_string(got) +
+                             " values, need " + std::to_string(need) + ")");
+}
+
+void check_factor(const char* name, double value) {
+    if (!std::isfinite(value))
+        refuse("kernel_apply", std::string(name) + " is not finite (got " + std::to_string(value) +
+                                   ", need a finite number)");
+}
+
+}  // namespace
+
+void check_operator(const KernelMatrixCircuit& circuit, const KernelMatrixShape& shape, bool with_y,
+                    const KernelOperatorOptions& options) {
+    constexpr const char* kFunction = "KernelOperator";
+    KernelMatrixOptions same;
+    same.normalize = options.normalize;
+    same.jitter = options.jitter;
+    same.vram_fraction = options.vram_fraction;
+    const std::uint32_t layers = renamed([&] {
+        check_kernel_shape(shape, with_y);
+        check_real_type("type", options.type);
+        check_kernel_options(same);
+        check_options_apply(same, shape, KernelMatrixMethod::product);
+        return effective_layers(circuit_facts(shape, circuit, false));
+    });
+    constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 31;
+    for (const std::uint64_t rows : {shape.samples, shape.others})
+        if (rows > kMostSamples)
+            refuse(kFunction, "too many samples (got " + std::to_string(rows) + ", need at most 2^31)");
+    if (layers != 0)
+        refuse(kFunction, "layers with re-upload do not cancel (got " + std::to_string(layers + 1) +
+                              " layers, need at most 1, or reupload = false); kernel_matrix stores such K");
+    if (options.symmetric == Choice::on && !shape.square())
+        refuse(kFunction, "symmetric does not apply to K of X with Y (got on, need automatic or off)");
+}
+
+void check_operator(const KernelMatrixCircuit& circuit, const ArrayFacts& x,
+                    const std::optional<ArrayFacts>& y, const KernelMatrixShape& shape,
+                    const KernelOperatorOptions& options) {
+    check_operator(circuit, shape, y.has_value(), options);
+    check_real_type("x", x.type);
+    check_size("KernelOperator", "x", x.size, shape.samples * shape.qubits);
+    if (!y) return;
+    if (y->type != x.type)
+        refuse("KernelOperator", "y is of another type than x (got " + to_string(y->type) + ", need " +
+                                     to_string(x.type) + ")");
+    check_size("KernelOperator", "y", y->size, shape.others * shape.qubits);
+}
+
+void check_columns(std::uint64_t columns) {
+    if (columns == 0 || columns > kMostColumns)
+        refuse("kernel_apply", "columns of V out of range (got " + std::to_string(columns) + ", need 1 to " +
+                                   std::to_string(kMostColumns) + ")");
+}
+
+std::uint32_t check_apply(const OperatorPlan& plan, const ArrayFacts& v, const ArrayFacts& out,
+                          const KernelApplyOptions& options) {
+    constexpr const char* kFunction = "kernel_apply";
+    const ApplySide side = side_of(plan, options.transpose);
+    check_type(kFunction, "v", v.type, plan.options.type);
+    check_type(kFunction, "out", out.type, plan.options.type);
+    check_factor("a", options.a);
+    check_factor("b", options.b);
+    check_factor("lambda", options.lambda);
+    if (options.lambda != 0 && !side.square)
+        refuse(kFunction, "lambda does not apply to K of X with Y, which has no diagonal (got " +
+                              std::to_string(options.lambda) + ", need 0)");
+    if (v.size % side.columns != 0)
+        refuse(kFunction, "v does not fit the shape (got " + std::to_string(v.size) +
+                              " values, need a multiple of " + std::to_string(side.columns) +
+                              ", the columns of K)");
+    const std::uint64_t columns = v.size / side.columns;
+    check_columns(columns);
+    check_size(kFunction, "out", out.size, side.rows * columns);
+    return static_cast<std::uint32_t>(columns);
+}
+
+void check_rows(const OperatorPlan& plan, const std::vector<std::uint32_t>& rows, const ArrayFacts& out) {
+    constexpr const char* kFunction = "kernel_rows";
+    for (const std::uint32_t row : rows)
+        if (row >= plan.shape.samples)
+            refuse(kFunction, "no such row (got " + std::to_string(row) + ", need below " +
+                                  std::to_string(plan.shape.samples) + ")");
+    check_type(kFunction, "out", out.type, plan.options.type);
+    check_size(kFunction, "out", out.size, rows.size() * plan.shape.columns());
+}
+
+void check_diagonal(const OperatorPlan& plan, const ArrayFacts& out) {
+    constexpr const char* kFunction = "kernel_diagonal";
+    if (!plan.shape.square()) refuse(kFunction, "K of X with Y has no diagonal (need a square operator)");
+    check_type(kFunction, "out", out.type, plan.options.type);
+    check_size(kFunction, "out", out.size, plan.shape.samples);
+}
+
+void check_out_memory(const char* function, const ConstHostArray* in, const HostArray& out) {
+    const auto check = [&](const char* what, const void* data, ElementType type) {
+        if (data == nullptr) refuse(function, std::string(what) + " is null");
+        if (reinterpret_cast<std::uintptr_t>(data) % type.bytes() != 0)
+            refuse(function, std::string(what) + " is not aligned to its type");
+    };
+    check("out", out.data, out.type);
+    if (in == nullptr) return;
+    check("v", in->data, in->type);
+    if (core::share_memory(core::span_of(in->data, in->bytes(), 0, false),
+                           core::span_of(out.data, out.bytes(), 0, true)))
+        refuse(function, "out overlaps v (need separate memory)");
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a product with a kernel operator is made: how samples lie in memory, and which workgroups of which
+// shader sum up which rows and columns of K. Pure functions.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include <weft/device.hpp>
+#include <weft/ops/kernel_operator.hpp>
+
+#include "shaders/kernel_operator/operator_parameters.h"
+
+namespace weft::kernels {
+
+inline constexpr std::uint32_t kMostColumns = 64;  ///< of V
+
+/// What a plan needs to know of a device.
+struct OperatorDevice {
+    DeviceLimits limits;
+    bool software = false;  ///< runs on the cores of the host
+    bool float64 = false;
+    std::uint64_t budget_bytes = 0;  ///< memory of the device that may be used
+};
+
+/// The numbers of samples, as shaders/kernel_operator/operator_parameters.h defines them.
+struct SampleLayout {
+    std::uint32_t of_qubit = 3;      ///< numbers of a qubit
+    std::uint32_t part_qubits = 0;   ///< equally many in every part
+    std::uint32_t part_numbers = 0;  ///< with those that fill the part up
+    std::uint32_t parts = 1;
+
+    std::uint64_t numbers() const noexcept { return std::uint64_t{parts} * part_numbers; }
+};
+
+struct OperatorPlan {
+    OperatorDevice device;
+    KernelMatrixShape shape;
+    KernelOperatorOptions options;
+    bool rz = true;
+    bool real64 = false;
+    SampleLayout layout;
+
+    std::uint64_t real_bytes() const noexcept { return real64 ? 8 : 4; }
+    std::uint64_t sample_bytes() const noexcept { return layout.numbers() * real_bytes(); }
+    std::uint64_t all_sample_bytes() const noexcept {
+        return (shape.samples + shape.others) * sample_bytes();
+    }
+    /// Factor of all values of K except those of a sample with itself.
+    double shrink() const noexcept {
+        return options.normalize && shape.square() ? 1 / (1 + options.jitter) : 1;
+    }
+};
+
+/// Errors: unsupported - float64 on a device without shaderFloat64.
+OperatorPlan plan_operator(const OperatorDevice& device, const KernelMatrixShape& shape, FeatureMap map,
+                           const KernelOperatorOptions& options);
+/// Errors: out_of_memory - the samples and the scratch memory of a product do not fit.
+void check_operator_fits(const OperatorPlan& plan);
+
+/// Rows and columns of K that a dispatch works on.
+struct OperatorBand {
+    std::uint64_t row = 0, rows = 0, column = 0, columns = 0;
+    bool operator==(const OperatorBand&) const = default;
+};
+
+/// A pass over K for some columns of V.
+struct ApplyPass {
+    std::uint32_t first = 0;  ///< column of V
+    std::uint32_t width = 1;  ///< columns of V
+    bool symmetric = false;
+    std::uint32_t workgroup = 128;  ///< invocations
+    std::uint32_t rows = 4;         ///< of an invocation
+    std::uint32_t tile = 64;        ///< columns of K of the innermost sum
+    std::uint32_t together = 4;     ///< columns of K in straight code
+    std::uint64_t split = 0;        ///< columns of K of a workgroup, a multiple of `tile`
+    std::uint64_t band_rows = 0;    ///< of a dispatch, a multiple of block_rows()
+    std::uint64_t band_columns = 0;
+
+    std::uint64_t block_rows() const noexcept { return std::uint64_t{workgroup} * rows; }
+};
+
+/// The side of K that a product walks over.
+struct ApplySide {
+    std::uint64_t rows = 0, columns = 0;
+    bool square = false;
+};
+ApplySide side_of(const OperatorPlan& plan, bool transpose) noexcept;
+
+/// The passes of a product with `columns` columns of V. `symmetric`: whether passes may be (several devices
+/// share rows, so theirs are not).
+std::vector<ApplyPass> plan_passes(const OperatorPlan& plan, const ApplySide& side, std::uint32_t columns,
+                                   bool symmetric);
+/// The bands of rows [first, last) of a pass, in order. Those of a symmetric pass reach to the diagonal.
+std::vector<OperatorBand> bands_of(const ApplyPass& pass, const ApplySide& side, std::uint64_t first,
+                                   std::uint64_t last);
+std::uint64_t splits_of(const ApplyPass& pass, const OperatorBand& band) noexcept;
+/// Workgroups of the dispatch of a band.
+std::uint64_t workgroups_of(const ApplyPass& pass, const OperatorBand& band) noexcept;
+/// Numbers of the partial sums of rows, and of those of columns (symmetric), of a band.
+std::uint64_t row_sums_of(const ApplyPass& pass, const OperatorBand& band) noexcept;
+std::uint64_t column_sums_of(const ApplyPass& pass, const OperatorBand& band) noexcept;
+/// Kernel values of a band.
+std::uint64_t pairs_of(const ApplyPass& pass, const OperatorBand& band) noexcept;
+
+KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t columns);
+
+}  // namespace weft::kernels

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a transform is cut into passes, and which tables they read. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <weft/device.hpp>
+#include <weft/ops/ntt.hpp>
+
+#include "ops/ntt/ntt_constants.hpp"
+#include "shaders/ntt/ntt_parameters.h"
+
+namespace weft::kernels {
+
+/// Bits of the index that an invocation transforms in registers; as kRadixBits of the shaders.
+constexpr std::uint32_t ntt_radix_bits(std::uint32_t words) {
+    return words <= 2 ? 4 : words <= 8 ? 3 : 2;
+}
+
+/// A transform whose arguments were checked. `inputs` and `outputs` are of each transform, at most N.
+struct NttRequest {
+    Field field{};
+    NttDirection direction{};
+    NttOrder order{};
+    NttLayout layout{};
+    std::uint32_t log_size = 0;
+    std::uint64_t batch = 1, inputs = 0, outputs = 0;
+    NttScalars scalars;
+    std::uint32_t tile_bits = 0, pass_bits = 0;  ///< as in NttOptions
+    FieldShader shader = FieldShader::automatic;
+};
+
+enum class NttMemory { in, scratch, out };
+
+struct NttPass {
+    std::uint32_t bits = 0, tile_bits = 0;  ///< the columns have tile_bits - bits
+    std::uint32_t zero_bits = 0;            ///< of the first step: upper halves that count as zero
+    std::uint32_t flags = 0;                ///< kNtt...
+    NttMemory from = NttMemory::in, to = NttMemory::out;
+    /// Of the whole batch; a call that takes transforms in groups sets `batch` for each.
+    shared::NttParameters parameters{};
+};
+
+/// Entries [first, first + count) of a table: scale * base^exponent. The exponent is the number of the entry
+/// if row_bits is 0; else the upper row_bits bits of the number, reversed, times the lower split bits.
+struct NttTable {
+    std::uint32_t first = 0, count = 0, row_bits = 0, split = 0;
+    FieldWords base{}, scale{};
+};
+
+struct NttPlan {
+    FieldShader shader = FieldShader::limbs32;  ///< never automatic
+    std::uint32_t words = 0;                    ///< of an element
+    std::vector<NttPass> passes;
+    std::vector<NttTable> tables;  ///< of roots
+    std::vector<NttTable> scales;  ///< of powers of the coset; empty: none
+    bool scratch = false;          ///< as large as the output
+    std::string method;            ///< "8+8+8"
+
+    std::uint32_t local_size(const NttPass& pass) const {
+        return 1u << (pass.tile_bits - ntt_radix_bits(words));
+    }
+};
+
+/// Errors: invalid_argument - tile_bits or pass_bits that the device cannot have; unsupported - limbs64 on a
+/// device without shaderInt64.
+NttPlan plan_ntt(const DeviceInfo& device, const NttRequest& request);
+
+/// Workgroups of a pass over `batch` transforms.
+std::uint64_t ntt_tiles(const NttPass& pass, std::uint64_t batch);
+
+/// Entries of tables together.
+std::uint64_t ntt_entries(const std::vector<NttTable>& tables);
+
+/// The most transforms that one set of dispatches takes: their elements fit a binding and 32-bit indices, and
+/// the scratch memory stays below `scratch_bytes`. At least one; rows begin where the device can bind.
+std::uint64_t ntt_group(const DeviceInfo& device, const NttRequest& request, const NttPlan& plan,
+                        std::uint64_t scratch_bytes);
+
+}  // namespace weft::kernels

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/ops/kernel_operator.hpp>
+
+#include <chrono>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/batch_call.hpp"
+#include "ops/kernel_operator/operator_check.hpp"
+#include "ops_vulkan/kernel_operator/operator_apply.hpp"
+#include "ops_vulkan/kernel_operator/operator_host.hpp"
+#include "ops_vulkan/kernel_operator/operator_object.hpp"
+
+namespace weft {
+namespace {
+
+using kernels::DeviceSamples;
+using kernels::facts_of;
+using kernels::OperatorObject;
+using kernels::OperatorPlan;
+using ObjectPointer = std::shared_ptr<const OperatorObject>;
+
+ObjectPointer resident(Stream& stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
+                       const ConstDeviceArray* y, const KernelMatrixShape& shape,
+                       const KernelOperatorOptions& options) {
+    kernels::check_operator(circuit, facts_of(x), facts_of(y), shape, options);
+    const OperatorPlan plan = kernels::operator_plan_on(stream, circuit, shape, options);
+    std::vector<DeviceSamples> devices;
+    devices.push_back(kernels::make_samples(stream, plan, circuit.scale, x, y));
+    return std::make_shared<const OperatorObject>(std::move(devices));
+}
+
+ObjectPointer from_host(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                        const ConstHostArray* y, const KernelMatrixShape& shape,
+                        const KernelOperatorOptions& options) {
+    kernels::check_operator(circuit, facts_of(x), facts_of(y), shape, options);
+    kernels::check_features_alone("KernelOperator", x, y, shape.qubits, circuit.scale,
+                                  backend.plan().copy_threads);
+    std::vector<DeviceSamples> devices;
+    devices.push_back(kernels::samples_on(backend, circuit, x, y, shape, options));
+    return std::make_shared<const OperatorObject>(std::move(devices));
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Makes results on the device and copies them to `out`.
+template <class Record>
+OpReport to_host(Backend& backend, const char* function, const HostArray& out, const Record& record) {
+    const auto begin = std::chrono::steady_clock::now();
+    kernels::check_out_memory(function, nullptr, out);
+    Stream stream(backend, {.name = function});
+    const kernels::HostResult result(stream, out);
+    record(stream, result.array());
+    result.download();
+    OpReport report = kernels::operator_report(function, out.size, 0, out);
+    report.wall_s = seconds_since(begin);
+    return report;
+}
+
+}  // namespace
+
+KernelOperatorEstimate estimate_kernel_operator(const Backend& backend, const KernelMatrixCircuit& circuit,
+                                                const KernelMatrixShape& shape, std::uint32_t columns,
+                                                const KernelOperatorOptions& options) {
+    kernels::check_operator(circuit, shape, shape.others != 0, options);
+    kernels::check_columns(columns);
+    return kernels::estimate_operator(kernels::operator_plan_on(backend, circuit, shape, options), columns);
+}
+
+KernelOperator::KernelOperator(Stream& stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
+                               const KernelMatrixShape& shape, const KernelOperatorOptions& options)
+    : object_(resident(stream, circuit, x, nullptr, shape, options)) {}
+KernelOperator::KernelOperator(Stream& stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
+                               const ConstDeviceArray& y, const KernelMatrixShape& shape,
+                               const KernelOperatorOptions& options)
+    : object_(resident(stream, circuit, x, &y, shape, options)) {}
+KernelOperator::KernelOperator(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                               const KernelMatrixShape& shape, const KernelOperatorOptions& options)
+    : object_(from_host(backend, circuit, x, nullptr, shape, options)) {}
+KernelOperator::KernelOperator(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                               const ConstHostArray& y, const KernelMatrixShape& shape,
+                               const KernelOperatorOptions& options)
+    : object_(from_host(backend, circuit, x, &y, shape, options)) {}
+
+const KernelMatrixShape& KernelOperator::shape() const {
+    return object_->first().plan.shape;
+}
+ElementType KernelOperator::type() const {
+    return object_->first().plan.options.type;
+}
+KernelOperatorEstimate KernelOperator::estimate(std::uint32_t columns) const {
+    kernels::check_columns(columns);
+    return kernels::estimate_operator(object_->first().plan, columns);
+}
+
+void kernel_apply(Stream& stream, const KernelOperator& k, const ConstDeviceArray& v, const DeviceArray& out,
+                  const KernelApplyOptions& options) {
+    const DeviceSamples& samples =
+        detail::Access::object(k)->on("kernel_apply", detail::Access::backend_state(stream));
+    const std::uint32_t columns = kernels::check_apply(samples.plan, facts_of(v), facts_of(out), options);
+    kernels::KernelMemory memory(stream);
+    const kernels::ApplyCall call(samples, columns, options, true);
+    call.record(stream, memory, v, out, {0, call.side().rows}, [](std::uint64_t) {});
+}
+
+OpReport kernel_apply(Backend& backend, const KernelOperator& k, const ConstHostArray& v,
+                      const HostArray& out, const KernelApplyHostOptions& host) {
+    const auto begin = std::chrono::steady_clock::now();
+    core::require_members("kernel_apply", host.batch, {});
+    const KernelApplyOptions options = kernels::apply_options(host);
+    const DeviceSamples& samples =
+        detail::Access::object(k)->on("kernel_apply", detail::Access::backend_state(backend));
+    const std::uint32_t columns = kernels::check_apply(samples.plan, facts_of(v), facts_of(out), options);
+    kernels::check_out_memory("kernel_apply", &v, out);
+    const kernels::ApplyCall call(samples, columns, options, true);
+    const kernels::ApplyRows rows{0, call.side().rows};
+    const std::uint64_t pairs = call.pairs(rows);
+    core::ProgressMeter meter("kernel_apply", host.batch, pairs);
+    meter.check();
+    kernels::HostApply work(backend, call, v);
+    std::uint64_t done = 0;
+    work.make(rows, out, options.b != 0, [&](std::uint64_t some) { meter.show(done += some); });
+    OpReport report = kernels::operator_report("kernel_apply", pairs, v.bytes(), out);
+    report.wall_s = seconds_since(begin);
+    return report;
+}
+
+void kernel_rows(Stream& stream, const KernelOperator& k, const std::vector<std::uint32_t>& rows,
+                 const DeviceArray& out) {
+    const DeviceSamples& samples =
+        detail::Access::object(k)->on("kernel_rows", detail::Access::backend_state(stream));
+    kernels::check_rows(samples.plan, rows, facts_of(out));
+    if (rows.empty()) return;
+    const Buffer<std::uint32_t> list(stream, rows.size(), "operator rows");
+    stream.upload(std::span<const std::uint32_t>(rows), list.view());
+    kernels::record_rows(stream, samples, list.view(), rows.size(), out);
+}
+OpReport kernel_rows(Backend& backend, const KernelOperator& k, const std::vector<std::uint32_t>& rows,
+                     const HostArray& out) {
+    const DeviceSamples& samples =
+        detail::Access::object(k)->on("kernel_rows", detail::Access::backend_state(backend));
+    kernels::check_rows(samples.plan, rows, facts_of(out));
+    if (rows.empty()) return kernels::operator_report("kernel_rows", 0, 0, out);
+    return to_host(backend, "kernel_rows", out,
+                   [&](Stream& stream, const DeviceArray& made) { kernel_rows(stream, k, rows, made); });
+}
+
+void kernel_diagonal(Stream& stream, const KernelOperator& k, const DeviceArray& out) {
+    const DeviceSamples& samples =
+        detail::Access::object(k)->on("kernel_diagonal", detail::Access::backend_state(stream));
+    kernels::check_diagonal(samples.plan, facts_of(out));
+    kernels::record_diagonal(stream, samples, out);
+}
+OpReport kernel_diagonal(Backend& backend, const KernelOperator& k, const HostArray& out) {
+    const DeviceSamples& samples =
+        detail::Access::object(k)->on("kernel_diagonal", detail::Access::backend_state(backend));
+    kernels::check_diagonal(samples.plan, facts_of(out));
+    return to_host(backend, "kernel_diagonal", out,
+                   [&](Stream& stream, const DeviceArray& made) { kernel_diagonal(stream, k, made); });
+}
+
+}  // namespace weft

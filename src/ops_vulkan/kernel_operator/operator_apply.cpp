@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops_vulkan/kernel_operator/operator_apply.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_states.hpp"
+#include "shaders/operator.spv.hpp"
+
+namespace weft::kernels {
+namespace {
+
+using ShaderWords = std::span<const std::uint32_t>;
+
+Program apply_program(const Stream& stream, const OperatorPlan& plan, const ApplyPass& pass) {
+    using namespace spirv;
+    ProgramOptions options{.name = "operator_apply",
+                           .constants = {{0u, pass.workgroup},
+                                         {2u, plan.layout.part_qubits},
+                                         {3u, plan.layout.of_qubit},
+                                         {4u, pass.rows},
+                                         {5u, pass.width},
+                                         {6u, pass.tile},
+                                         {7u, pass.together},
+                                         {8u, plan.layout.parts > 1},
+                                         {9u, pass.symmetric}},
+                           .elements_per_workgroup = 1};
+    options.operations_per_element =
+        static_cast<double>(pass.split * pass.block_rows()) * (4.0 * plan.shape.qubits + 2 * pass.width);
+    return {stream, plan.real64 ? ShaderWords(operator_apply_real64) : ShaderWords(operator_apply_real32),
+            options};
+}
+
+Program looping_program(const Stream& stream, const char* name, ShaderWords words,
+                        std::vector<SpecConstant> constants = {}) {
+    constants.emplace_back(0u, 128u);
+    return {stream,
+            words,
+            {.name = name,
+             .constants = std::move(constants),
+             .max_workgroups = stream.device().limits.max_workgroup_count[0]}};
+}
+
+/// Terms of a sum, and what it is added to.
+struct SumTerms {
+    Words words;
+    std::uint64_t terms = 0, apart = 0;
+    std::uint64_t skip_from = 0, skip_rows = 0;
+};
+struct SumFactors {
+    double alpha = 1, delta = 0, beta = 0;
+};
+
+void put_words(double value, bool real64, std::uint32_t& low, std::uint32_t& high) {
+    const auto words = real_words(value, real64);
+    low = words[0];
+    high = words[1];
+}
+
+/// Words of the numbers of some samples.
+Words samples_at(const OperatorPlan& plan, const Words& samples, std::uint64_t first, std::uint64_t count) {
+    const std::uint64_t words = plan.sample_bytes() / 4;
+    return part_of(samples, first * words, count * words);
+}
+
+}  // namespace
+
+/// V, and the output with its first row.
+struct ApplyCall::Arrays {
+    const ConstDeviceArray& v;
+    const DeviceArray& out;
+    const ApplyRows& rows;
+    std::uint32_t columns;
+
+    BoundWords values(const DeviceLimits& limits, std::uint64_t row, std::uint64_t count) const {
+        return bind_elements(limits, v, row * columns, count * columns);
+    }
+    BoundWords result(const DeviceLimits& limits, std::uint64_t row, std::uint64_t count) const {
+        return bind_elements(limits, out, (row - rows.first) * columns, count * columns);
+    }
+    /// Records sums for rows [first, first + count) of a pass.
+    void add_up(Stream& stream, const OperatorPlan& plan, const ApplyPass& pass, std::uint64_t first,
+                std::uint64_t count, const SumTerms& terms, const SumFactors& factors) const {
+        const DeviceLimits& limits = stream.device().limits;
+        const BoundWords in =
+            values(limits, plan.shape.square() ? first : 0, plan.shape.square() ? count : 1);
+        const BoundWords to = result(limits, first, count);
+        shared::OperatorSumParameters p{};
+        p.terms = word(terms.terms);
+        p.apart = word(terms.apart);
+        p.columns = pass.width;
+        p.width = columns;
+        p.in_base = in.before + pass.first;
+        p.out_base = to.before + pass.first;
+        p.skip_from = word(terms.skip_from);
+        p.skip_rows = word(terms.skip_rows);
+        p.with_v = factors.delta != 0 ? 1u : 0u;
+        p.with_out = factors.beta != 0 ? 1u : 0u;
+        put_words(factors.alpha, plan.real64, p.alpha_low, p.alpha_high);
+        put_words(factors.delta, plan.real64, p.delta_low, p.delta_high);
+        put_words(factors.beta, plan.real64, p.beta_low, p.beta_high);
+        const Program program = looping_program(
+            stream, "operator_sum",
+            plan.real64 ? ShaderWords(spirv::operator_sum_real64) : ShaderWords(spirv::operator_sum_real32));
+        stream.dispatch(program, {ConstWords(terms.words), ConstWords(in.words), to.words},
+                        count * pass.width, p);
+    }
+};
+
+ApplyCall::ApplyCall(const DeviceSamples& samples, std::uint32_t columns, const KernelApplyOptions& options,
+                     bool symmetric)
+    : samples_(samples),
+      plan_(samples.plan),
+      options_(options),
+      columns_(columns),
+      side_(side_of(plan_, options.transpose)),
+      passes_(plan_passes(plan_, side_, columns, symmetric)) {}
+
+void ApplyCall::record(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v,
+                       const DeviceArray& out, const ApplyRows& rows, const BandDone& done) const {
+    const Arrays arrays{v, out, rows, columns_};
+    for (const ApplyPass& pass : passes_) record_pass(stream, memory, pass, arrays, done);
+}
+
+std::uint64_t ApplyCall::pairs(const ApplyRows& rows) const {
+    std::uint64_t pairs = 0;
+    for (const ApplyPass& pass : passes_)
+        for (const OperatorBand& band : bands_of(pass, side_, rows.first, rows.last))
+            pairs += pairs_of(pass, band);
+    return pairs;
+}
+
+void ApplyCall::record_pass(Stream& stream, KernelMemory& memory, const ApplyPass& pass, const Arrays& arrays,
+                            const BandDone& done) const {
+    const std::vector<OperatorBand> bands = bands_of(pass, side_, arrays.rows.first, arrays.rows.last);
+    std::uint64_t row_sums = 0, column_sums = 1;
+    for (const OperatorBand& band : bands) {
+        row_sums = std::max(row_sums, row_sums_of(pass, band));
+        column_sums = std::max(column_sums, column_sums_of(pass, band));
+    }
+    const std::uint64_t words = plan_.real_bytes() / 4;
+    const Words of_rows = memory.words(row_sums * words, "operator sums"),
+                of_columns = memory.words(column_sums * words, "operator sums");
+    if (pass.symmetric)  // bands add to rows of earlier ones
+        arrays.add_up(stream, plan_, pass, 0, side_.rows, {of_columns},
+                      {1, options_.a * (1 - plan_.shrink() + options_.lambda), options_.b});
+    for (const OperatorBand& band : bands) {
+        record_band(stream, pass, band, arrays, of_rows, of_columns);
+        done(pairs_of(pass, band));
+    }
+}
+
+void ApplyCall::record_band(Stream& stream, const ApplyPass& pass, const OperatorBand& band,
+                            const Arrays& arrays, const Words& row_sums, const Words& column_sums) const {
+    const DeviceLimits& limits = stream.device().limits;
+    const BoundWords in = arrays.values(limits, band.column, band.columns);
+    shared::OperatorApplyParameters p{};
+    p.rows = word(band.rows);
+    p.columns = word(band.columns);
+    p.split = word(pass.split);
+    p.splits = word(splits_of(pass, band));
+    p.width = columns_;
+    p.in_base = in.before + pass.first;
+    p.parts = plan_.layout.parts;
+    p.own_base = word(in.before + pass.first + band.row * columns_);
+    p.diagonal = word(band.row);
+    const ConstWords of_rows = samples_at(plan_, samples_.rows(options_.transpose), band.row, band.rows);
+    const ConstWords of_columns =
+        samples_at(plan_, samples_.columns(options_.transpose), band.column, band.columns);
+    const Program program = apply_program(stream, plan_, pass);
+    const std::uint64_t workgroups = workgroups_of(pass, band);
+    stream.dispatch(program, {of_rows, of_columns, ConstWords(in.words), row_sums, column_sums}, workgroups,
+                    p);
+
+    const double alpha = options_.a * plan_.shrink();
+    const std::uint64_t apart = band.rows * pass.width;
+    SumFactors factors{alpha, 0, 1};
+    if (!pass.symmetric && band.column == 0)
+        factors = {alpha, side_.square ? options_.a * (1 - plan_.shrink() + options_.lambda) : 0, options_.b};
+    arrays.add_up(stream, plan_, pass, band.row, band.rows, {row_sums, splits_of(pass, band), apart},
+                  factors);
+    const std::uint64_t blocks = divide_up(band.rows, pass.block_rows());
+    // Rows that are columns left of a diagonal block of the band.
+    const std::uint64_t left = band.row + (blocks - 1) * pass.block_rows();
+    if (pass.symmetric && left != 0)
+        arrays.add_up(stream, plan_, pass, 0, left,
+                      {column_sums, blocks, band.columns * pass.width, band.row, pass.block_rows()},
+                      {alpha, 0, 1});
+}
+
+namespace {
+
+shared::OperatorRowsParameters rows_parameters(const OperatorPlan& plan) {
+    shared::OperatorRowsParameters p{};
+    p.qubits = plan.layout.part_qubits;
+    p.parts = plan.layout.parts;
+    p.part_numbers = plan.layout.part_numbers;
+    p.rz = plan.rz ? 1u : 0u;
+    p.square = plan.shape.square() ? 1u : 0u;
+    put_words(1, plan.real64, p.own_low, p.own_high);
+    put_words(plan.shrink(), plan.real64, p.shrink_low, p.shrink_high);
+    return p;
+}
+
+ShaderWords rows_words(const OperatorPlan& plan) {
+    return plan.real64 ? ShaderWords(spirv::operator_rows_real64) : ShaderWords(spirv::operator_rows_real32);
+}
+
+/// Rows that a dispatch takes where each binds `bytes`; bindings of samples begin at multiples of 64.
+std::uint64_t rows_that_bind(const DeviceLimits& limits, std::uint64_t bytes) {
+    const std::uint64_t range = limits.max_storage_buffer_range - limits.storage_buffer_offset_alignment;
+    return std::max<std::uint64_t>(64, range / bytes / 64 * 64);
+}
+
+}  // namespace
+
+void record_rows(Stream& stream, const DeviceSamples& samples, const Words& list, std::uint64_t rows,
+                 const DeviceArray& out) {
+    const DeviceLimits& limits = stream.device().limits;
+    const OperatorPlan& plan = samples.plan;
+    const Program program = looping_program(stream, "operator_rows", rows_words(plan), {{2u, false}});
+    const std::uint64_t all = plan.shape.columns(), most = rows_that_bind(limits, plan.sample_bytes());
+    shared::OperatorRowsParameters p = rows_parameters(plan);
+    const std::uint64_t range = limits.max_storage_buffer_range - limits.storage_buffer_offset_alignment;
+    const std::uint64_t together = std::max<std::uint64_t>(
+        1, std::min(range / (all * plan.real_bytes()), (std::uint64_t{1} << 31) / all));
+    for (std::uint64_t row = 0; row < rows; row += together)
+        for (std::uint64_t column = 0; column < all; column += most) {
+            const std::uint64_t down = std::min(together, rows - row), some = std::min(most, all - column);
+            const BoundWords to = bind_elements(limits, out, row * all + column, (down - 1) * all + some);
+            p.columns = word(some);
+            p.list_base = word(row);
+            p.column_base = word(column);
+            p.out_base = to.before;
+            p.out_width = word(all);
+            stream.dispatch(program,
+                            {ConstWords(samples.rows(false)),
+                             ConstWords(samples_at(plan, samples.columns(false), column, some)),
+                             ConstWords(list), to.words},
+                            down * some, p);
+        }
+}
+
+void record_diagonal(Stream& stream, const DeviceSamples& samples, const DeviceArray& out) {
+    const DeviceLimits& limits = stream.device().limits;
+    const OperatorPlan& plan = samples.plan;
+    const Program program = looping_program(stream, "operator_rows", rows_words(plan), {{2u, true}});
+    const std::uint64_t all = plan.shape.samples, most = rows_that_bind(limits, plan.sample_bytes());
+    shared::OperatorRowsParameters p = rows_parameters(plan);
+    for (std::uint64_t row = 0; row < all; row += most) {
+        const std::uint64_t some = std::min(most, all - row);
+        const BoundWords to = bind_elements(limits, out, row, some);
+        const ConstWords numbers = samples_at(plan, samples.rows(false), row, some);
+        p.out_base = to.before;
+        p.columns = word(some);
+        stream.dispatch(program, {numbers, numbers, numbers, to.words}, some, p);
+    }
+}
+
+}  // namespace weft::kernels

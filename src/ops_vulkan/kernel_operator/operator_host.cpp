@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops_vulkan/kernel_operator/operator_host.hpp"
+
+#include <deque>
+#include <span>
+#include <utility>
+
+#include "ops/kernel_operator/operator_check.hpp"
+
+namespace weft::kernels {
+namespace {
+
+DeviceArray array_of(const Buffer<std::uint32_t>& words, ElementType type, std::uint64_t count) {
+    const auto object = detail::Access::object(words.view());
+    if (type == kFloat32) return detail::Access::make<BufferView<float>>(object, std::size_t{0}, count);
+    return detail::Access::make<BufferView<double>>(object, std::size_t{0}, count);
+}
+
+std::span<const std::uint32_t> words_in(const ConstHostArray& array) {
+    return {static_cast<const std::uint32_t*>(array.data), array.bytes() / 4};
+}
+
+}  // namespace
+
+KernelApplyOptions apply_options(const KernelApplyHostOptions& options) noexcept {
+    return {options.a, options.b, options.lambda, options.transpose};
+}
+
+DeviceSamples samples_on(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                         const ConstHostArray* y, const KernelMatrixShape& shape,
+                         const KernelOperatorOptions& options) {
+    Stream stream(backend, {.name = "kernel operator"});
+    DeviceSamples samples =
+        make_samples(stream, operator_plan_on(backend, circuit, shape, options), circuit.scale, x, y);
+    stream.wait();
+    return samples;
+}
+
+OpReport operator_report(const char* function, std::uint64_t items, std::uint64_t bytes_in,
+                         const HostArray& out) {
+    OpReport report;
+    report.op = function;
+    report.method = to_string(KernelMatrixMethod::product);
+    report.items = items;
+    report.jobs = 1;
+    report.elements = out.size;
+    report.bytes_in = bytes_in;
+    report.bytes_out = out.bytes();
+    return report;
+}
+
+HostResult::HostResult(Stream& stream, const HostArray& out)
+    : stream_(stream), out_(out), words_(stream, out.bytes() / 4, "operator result") {}
+DeviceArray HostResult::array() const {
+    return array_of(words_, out_.type, out_.size);
+}
+void HostResult::upload() const {
+    stream_.upload(words_in(out_), words_.view());
+}
+void HostResult::download() const {
+    stream_.download<std::uint32_t>(words_.view(),
+                                    std::span(static_cast<std::uint32_t*>(out_.data), out_.bytes() / 4));
+}
+
+HostApply::HostApply(Backend& backend, const ApplyCall& call, const ConstHostArray& v)
+    : call_(call),
+      stream_(backend, {.name = "kernel apply"}),
+      memory_(stream_),
+      type_(v.type),
+      count_(v.size),
+      v_(stream_, v.bytes() / 4, "operator v") {
+    stream_.upload(words_in(v), v_.view());
+}
+
+void HostApply::make(const ApplyRows& rows, const HostArray& out, bool read_out,
+                     const std::function<void(std::uint64_t pairs)>& done) {
+    memory_.restart();
+    const HostResult result(stream_, out);
+    if (read_out) result.upload();
+    // The host records one band while the device works on another.
+    std::deque<std::pair<Event, std::uint64_t>> under_way;
+    const auto finish = [&] {
+        under_way.front().first.wait();
+        const std::uint64_t pairs = under_way.front().second;
+        under_way.pop_front();
+        done(pairs);
+    };
+    call_.record(stream_, memory_, array_of(v_, type_, count_), result.array(), rows,
+                 [&](std::uint64_t pairs) {
+                     under_way.emplace_back(stream_.submit(), pairs);
+                     if (under_way.size() > 2) finish();
+                 });
+    result.download();
+    while (!under_way.empty()) finish();
+}
+
+}  // namespace weft::kernels

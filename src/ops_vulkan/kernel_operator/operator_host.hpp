@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel operators on arrays in host memory.
+#pragma once
+
+#include <functional>
+
+#include "ops_vulkan/kernel_operator/operator_apply.hpp"
+
+namespace weft::kernels {
+
+KernelApplyOptions apply_options(const KernelApplyHostOptions& options) noexcept;
+
+/// Plans on a backend and makes the samples, which are done when the function returns; `y` may be null.
+DeviceSamples samples_on(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                         const ConstHostArray* y, const KernelMatrixShape& shape,
+                         const KernelOperatorOptions& options);
+
+/// The report of a call, without times.
+OpReport operator_report(const char* function, std::uint64_t items, std::uint64_t bytes_in,
+                         const HostArray& out);
+
+/// Device memory for results that go to host memory.
+class HostResult {
+  public:
+    /// All three must outlive it. Errors: out_of_memory.
+    HostResult(Stream& stream, const HostArray& out);
+    DeviceArray array() const;
+    void upload() const;
+    /// Waits for the stream.
+    void download() const;
+
+  private:
+    Stream& stream_;
+    HostArray out_;
+    Buffer<std::uint32_t> words_;
+};
+
+/// Products with a V in host memory, which the device keeps for all of them.
+class HostApply {
+  public:
+    /// `call` must outlive it.
+    HostApply(Backend& backend, const ApplyCall& call, const ConstHostArray& v);
+    /// Makes some rows of the result; `out` has these rows. `read_out`: they are read as well. `done` is
+    /// called with the kernel values of each band that the device has finished, and may throw.
+    void make(const ApplyRows& rows, const HostArray& out, bool read_out,
+              const std::function<void(std::uint64_t pairs)>& done);
+
+  private:
+    const ApplyCall& call_;
+    Stream stream_;
+    KernelMemory memory_;
+    ElementType type_;
+    std::uint64_t count_;
+    Buffer<std::uint32_t> v_;
+};
+
+}  // namespace weft::kernels

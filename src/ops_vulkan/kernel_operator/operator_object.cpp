@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops_vulkan/kernel_operator/operator_object.hpp"
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include <weft/error.hpp>
+
+#include "ops_vulkan/kernel_matrix/kernel_device.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_states.hpp"
+#include "shaders/operator.spv.hpp"
+
+namespace weft::kernels {
+namespace {
+
+using ShaderWords = std::span<const std::uint32_t>;
+
+void record_numbers(Stream& stream, const OperatorPlan& plan, double scale, const ConstDeviceArray& features,
+                    std::uint64_t rows, const Words& numbers) {
+    const DeviceLimits& limits = stream.device().limits;
+    const Program program{
+        stream,
+        plan.real64 ? ShaderWords(spirv::operator_bloch_real64) : ShaderWords(spirv::operator_bloch_real32),
+        {.name = "operator_bloch",
+         .constants = {{0u, 128u}},
+         .max_workgroups = limits.max_workgroup_count[0]}};
+    const std::uint64_t qubits = plan.shape.qubits, words = plan.sample_bytes() / 4;
+    const std::uint64_t range = limits.max_storage_buffer_range - limits.storage_buffer_offset_alignment;
+    // Ranges of numbers begin at multiples of the device's alignment, which is at most 256 bytes.
+    const std::uint64_t fit = range / std::max(plan.sample_bytes(), qubits * features.type().bytes());
+    const std::uint64_t most = std::max<std::uint64_t>(64, fit / 64 * 64);
+    const auto [low, high] = real_words(scale, true);
+    for (std::uint64_t row = 0; row < rows; row += most) {
+        const std::uint64_t some = std::min(most, rows - row);
+        const BoundWords bound = bind_elements(limits, features, row * qubits, some * qubits);
+        const shared::OperatorBlochParameters parameters{plan.shape.qubits,
+                                                         plan.layout.part_qubits,
+                                                         plan.layout.parts,
+                                                         plan.layout.part_numbers,
+                                                         bound.before,
+                                                         0,
+                                                         low,
+                                                         high,
+                                                         features.type() == kFloat64 ? 1u : 0u,
+                                                         plan.rz ? 1u : 0u};
+        stream.dispatch(program, {ConstWords(bound.words), part_of(numbers, row * words, some * words)},
+                        some * plan.layout.parts, parameters);
+    }
+}
+
+void record_numbers(Stream& stream, const OperatorPlan& plan, double scale, const ConstHostArray& features,
+                    std::uint64_t rows, const Words& numbers) {
+    const std::uint64_t words = features.bytes() / 4;
+    const Buffer<std::uint32_t> uploaded(stream, words, "operator features");
+    stream.upload(std::span(static_cast<const std::uint32_t*>(features.data), words), uploaded.view());
+    const auto record = [&](const ConstDeviceArray& array) {
+        record_numbers(stream, plan, scale, array, rows, numbers);
+    };
+    const auto object = detail::Access::object(uploaded.view());
+    if (features.type == kFloat32)
+        record(detail::Access::make<BufferView<const float>>(object, std::size_t{0}, features.size));
+    else
+        record(detail::Access::make<BufferView<const double>>(object, std::size_t{0}, features.size));
+}
+
+template <class Array>
+DeviceSamples samples_of(Stream& stream, const OperatorPlan& plan, double scale, const Array& x,
+                         const Array* y) {
+    check_operator_fits(plan);
+    DeviceSamples made{plan, detail::Access::backend_state(stream), {}, {}};
+    const std::uint64_t words = plan.sample_bytes() / 4;
+    made.x.emplace(stream, plan.shape.samples * words, "operator samples");
+    record_numbers(stream, plan, scale, x, plan.shape.samples, made.x->view());
+    if (y == nullptr) return made;
+    made.y.emplace(stream, plan.shape.others * words, "operator samples");
+    record_numbers(stream, plan, scale, *y, plan.shape.others, made.y->view());
+    return made;
+}
+
+}  // namespace
+
+const DeviceSamples& OperatorObject::on(const char* function,
+                                        const std::shared_ptr<core::BackendState>& state) const {
+    const std::shared_ptr<const void> wanted = state;
+    for (const DeviceSamples& device : devices_)
+        if (!device.backend.owner_before(wanted) && !wanted.owner_before(device.backend)) return device;
+    throw Error(
+        Errc::invalid_argument,
+        std::string(function) + ": the operator was made on another backend (need the one it is used on)");
+}
+
+OperatorPlan operator_plan_on(const Owner& owner, const KernelMatrixCircuit& circuit,
+                              const KernelMatrixShape& shape, const KernelOperatorOptions& options) {
+    const KernelMatrixDevice facts = kernel_device(owner, false, {});
+    return plan_operator({facts.gram.limits, facts.gram.software, facts.gram.float64, facts.budget_bytes},
+                         shape, circuit.map, options);
+}
+
+DeviceSamples make_samples(Stream& stream, const OperatorPlan& plan, double scale, const ConstDeviceArray& x,
+                           const ConstDeviceArray* y) {
+    return samples_of(stream, plan, scale, x, y);
+}
+DeviceSamples make_samples(Stream& stream, const OperatorPlan& plan, double scale, const ConstHostArray& x,
+                           const ConstHostArray* y) {
+    return samples_of(stream, plan, scale, x, y);
+}
+
+}  // namespace weft::kernels

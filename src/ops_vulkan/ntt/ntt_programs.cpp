@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops_vulkan/ntt/ntt_programs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <weft/error.hpp>
+
+#include "ops/field/field_plan.hpp"
+#include "vulkan/engine/scratch_cache.hpp"
+
+namespace weft::kernels {
+namespace {
+
+struct ModuleWords {
+    std::uint32_t words;  // of an element
+    FieldShader shader;
+    std::span<const std::uint32_t> pass, tables;
+};
+
+// kModules: shaders/CMakeLists.txt writes this list of the modules that it builds.
+#include "shaders/ntt_modules.inc"
+
+const ModuleWords& module_of(const NttPlan& plan) {
+    const auto found = std::find_if(std::begin(kModules), std::end(kModules), [&](const ModuleWords& m) {
+        return m.words == plan.words && m.shader == plan.shader;
+    });
+    if (found == std::end(kModules))
+        throw Error(Errc::unsupported, "ntt: this build has no such shader (got elements of " +
+                                           std::to_string(plan.words) +
+                                           " words, need one of ntt_modules.inc)");
+    return *found;
+}
+
+// The ids are those of shaders/field/field_interface.h and shaders/ntt/ntt_pass.comp. Of Goldilocks with
+// 64-bit integers, p is part of the code.
+std::vector<SpecConstant> field_constants_of(const shared::FieldConstants& f, const NttPlan& plan,
+                                             std::uint32_t local_size) {
+    std::vector<SpecConstant> constants{{0u, local_size}};
+    if (plan.words == 2 && plan.shader == FieldShader::limbs64) return constants;
+    for (std::uint32_t i = 0; i < f.words; ++i) constants.emplace_back(1u + i, f.p.word[i]);
+    constants.emplace_back(13u, f.n0);
+    return constants;
+}
+
+template <std::size_t kWords>
+struct TableParameters {
+    std::uint32_t first_entry, row_bits, split;
+    std::array<std::uint32_t, kWords> base, scale;
+};
+
+template <std::size_t kWords>
+Parameters table_parameters_of(const NttTable& table) {
+    TableParameters<kWords> p{table.first, table.row_bits, table.split, {}, {}};
+    std::copy_n(table.base.word, kWords, p.base.begin());
+    std::copy_n(table.scale.word, kWords, p.scale.begin());
+    return p;
+}
+Parameters table_parameters(std::uint32_t words, const NttTable& table) {
+    switch (words) {
+        case 1:
+            return table_parameters_of<1>(table);
+        case 2:
+            return table_parameters_of<2>(table);
+        case 8:
+            return table_parameters_of<8>(table);
+        default:
+            return table_parameters_of<12>(table);
+    }
+}
+
+// Whatever decides the entries.
+core::ScratchCache::Key key_of(Field field, std::uint32_t words, const std::vector<NttTable>& tables) {
+    constexpr std::uint64_t kTables = 0x6e7474;  // no key of another family begins with it
+    core::ScratchCache::Key key{kTables, static_cast<std::uint64_t>(field)};
+    for (const NttTable& t : tables) {
+        key.insert(key.end(), {t.count, t.row_bits, t.split});
+        key.insert(key.end(), t.base.word, t.base.word + words);
+        key.insert(key.end(), t.scale.word, t.scale.word + words);
+    }
+    return key;
+}
+
+}  // namespace
+
+Program ntt_program(const Stream& stream, Field field, const NttPlan& plan, const NttPass& pass) {
+    std::vector<SpecConstant> constants =
+        field_constants_of(field_constants(field), plan, plan.local_size(pass));
+    constants.insert(constants.end(),
+                     {{40u, pass.bits}, {41u, pass.tile_bits}, {42u, pass.zero_bits}, {43u, pass.flags}});
+    return {stream, module_of(plan).pass,
+            ProgramOptions{.name = "ntt",
+                           .constants = std::move(constants),
+                           .elements_per_workgroup = 1,
+                           .max_workgroups = std::max(stream.device().limits.max_workgroup_count[0], 1u)}};
+}
+
+BufferView<const std::uint32_t> ntt_table_words(const Stream& stream, Field field, const NttPlan& plan,
+                                                const std::vector<NttTable>& tables) {
+    return core::kept_buffer(
+        stream, key_of(field, plan.words, tables), ntt_entries(tables) * plan.words, "ntt tables",
+        [&](Stream& steps, const BufferView<std::uint32_t>& words) {
+            const std::uint32_t local_size = 64;
+            const Program program(
+                steps, module_of(plan).tables,
+                ProgramOptions{.name = "ntt_tables",
+                               .constants = field_constants_of(field_constants(field), plan, local_size),
+                               .max_workgroups = std::max(steps.device().limits.max_workgroup_count[0], 1u)});
+            for (const NttTable& table : tables)
+                steps.dispatch(program, {words}, table.count, table_parameters(plan.words, table));
+        });
+}
+
+}  // namespace weft::kernels

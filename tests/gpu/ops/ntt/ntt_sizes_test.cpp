@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resident transforms of every size, by every plan, judged by the textbook transform.
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include <weft/ops/ntt.hpp>
+
+#include "support/gpu_fixture.hpp"
+#include "support/ntt_oracle.hpp"
+
+namespace {
+
+using namespace weft_test;
+using weft::Field;
+using weft::NttDirection;
+using weft::NttLayout;
+using weft::NttOrder;
+
+struct Batch {
+    std::vector<std::vector<Big>> x, values;  // coefficients, and values on the powers of w
+};
+
+Batch batch_of(const Modulus& m, std::uint32_t log_size, std::size_t count) {
+    std::mt19937_64 source(log_size * 131 + count);
+    const Big w = big_of(weft::ntt_root(m.info().field, log_size));
+    Batch batch;
+    for (std::size_t b = 0; b < count; ++b) {
+        std::vector<Big> x(std::size_t{1} << log_size);
+        for (Big& value : x) value = m.random(source);
+        batch.values.push_back(forward_transform(m, x, w, Modulus::one(), x.size()));
+        batch.x.push_back(std::move(x));
+    }
+    return batch;
+}
+
+std::vector<std::vector<Big>> in_order(const std::vector<std::vector<Big>>& batch, bool reverse,
+                                       std::uint32_t bits) {
+    if (!reverse) return batch;
+    std::vector<std::vector<Big>> r;
+    for (const std::vector<Big>& x : batch) r.push_back(reversed(x, bits));
+    return r;
+}
+
+// Compared as bytes: doctest would take long to compare and print the elements.
+template <class Limb>
+bool transforms(weft::Backend& backend, const Modulus& m, const Batch& batch, std::uint32_t log_size,
+                NttDirection direction, NttLayout layout, const weft::NttOptions& options, bool in_place) {
+    const bool forward = direction == NttDirection::forward;
+    const auto& from = forward ? batch.x : batch.values;
+    const auto& to = forward ? batch.values : batch.x;
+    const auto in = laid_out<Limb>(m, in_order(from, options.order == NttOrder::rn, log_size), layout);
+    const auto want = laid_out<Limb>(m, in_order(to, options.order == NttOrder::nr, log_size), layout);
+    weft::Stream stream(backend);
+    const weft::Buffer<Limb> source(backend, in.size()), target(backend, in.size());
+    stream.upload(in, source);
+    weft::ntt(stream, m.info().field, direction, source, in_place ? source : target,
+              {.log_size = log_size, .batch = from.size(), .layout = layout}, options);
+    const bool kept = in_place || stream.download(source) == in;
+    return kept && stream.download(in_place ? source : target) == want;
+}
+
+template <class Body>
+void with_limb(const Modulus& m, Body&& body) {
+    if (m.info().limb_bytes == 4)
+        body(std::uint32_t{});
+    else
+        body(std::uint64_t{});
+}
+
+void every_way(weft::Backend& backend, const Modulus& m, std::uint32_t log_size, std::size_t count,
+               const weft::NttOptions& plan) {
+    const Batch batch = batch_of(m, log_size, count);
+    for (const NttOrder order : {NttOrder::nn, NttOrder::nr, NttOrder::rn})
+        for (const NttDirection direction : {NttDirection::forward, NttDirection::inverse})
+            for (const NttLayout layout : {NttLayout::rows, NttLayout::columns}) {
+                if (layout == NttLayout::columns && count == 1) continue;
+                CAPTURE(weft::to_string(m.info().field));
+                CAPTURE(log_size);
+                CAPTURE(count);
+                CAPTURE(weft::to_string(order));
+                CAPTURE(weft::to_string(direction));
+                CAPTURE(weft::to_string(layout));
+                CAPTURE(plan.pass_bits);
+                weft::NttOptions options = plan;
+                options.order = order;
+                with_limb(m, [&]<class Limb>(Limb) {
+                    CHECK(transforms<Limb>(backend, m, batch, log_size, direction, layout, options,
+                                           direction == NttDirection::inverse));
+                });
+            }
+}
+
+}  // namespace
+
+TEST_CASE("ntt: the fast transform of the oracle is the definition") {
+    for (const Field field : {Field::bls12_377_fp, Field::bn254_fr, Field::goldilocks, Field::koalabear}) {
+        const Modulus m(field);
+        std::mt19937_64 source(1);
+        std::vector<Big> x(16);
+        for (Big& value : x) value = m.random(source);
+        const Big w = big_of(weft::ntt_root(field, 5)), g = m.random(source);
+        CHECK(forward_transform(m, x, w, g, 32) == slow_transform(m, x, w, g, 32));
+    }
+}
+
+TEST_CASE("ntt: every size to 2^10 in every field, order, direction and layout") {
+    on_device([](weft::Backend& backend) {
+        for (const weft::FieldInfo& field : weft::fields()) {
+            if (weft::ntt_info(field.field).two_adicity == 0) continue;
+            const Modulus m(field.field);
+            for (std::uint32_t log_size = 1; log_size <= 7; ++log_size)
+                every_way(backend, m, log_size, log_size % 2 == 0 ? 1 : 5, {});
+        }
+    });
+}
+
+TEST_CASE("ntt: passes of few bits") {
+    on_device([](weft::Backend& backend) {
+        for (const Field field : {Field::babybear, Field::goldilocks, Field::bn254_fr, Field::bls12_377_fp}) {
+            const Modulus m(field);
+            const std::uint32_t radix = m.info().element_bytes <= 8    ? 4
+                                        : m.info().element_bytes == 32 ? 3
+                                                                       : 2;
+            for (std::uint32_t log_size = radix + 1; log_size <= 3 * radix; ++log_size)
+                for (const std::uint32_t extra : {0u, 1u})
+                    every_way(backend, m, log_size, log_size % 2 == 0 ? 3 : 33, {.pass_bits = radix + extra});
+        }
+    });
+}
