@@ -58,6 +58,7 @@ add_row(src/ops_cuda/encode base/ cuda/ devices/ host/ ops/encode/ shaders/encod
 add_row(src/ops_cuda/kernel_matrix base/ cuda/ devices/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ shaders/encode/ shaders/gram/
         shaders/kernel_matrix/ shaders/shared/)
 add_row(src/ops_cuda/lattice base/ cuda/ devices/ host/ ops/lattice/ shaders/lattice/ shaders/shared/)
+add_row(src/mpi base/ ops/kernel_matrix/ ops_vulkan/kernel_matrix/kernel_shares.hpp)
 add_row(src/capi)
 add_row(shaders/shared)
 add_row(shaders/engine shaders/shared/)
@@ -146,13 +147,15 @@ macro(check_includes what)
     endforeach()
 endmacro()
 
-set(src_folders "(base|plan|trace|host|devices|ops|glsl|ops_vulkan|cuda|ops_cuda)/|vulkan/(device|memory|context|engine|stream|backend|devices)/")
-set(above_the_wall src/base src/plan src/trace src/host src/devices src/ops src/dlpack src/glsl src/ops_vulkan src/cuda src/ops_cuda src/capi)
+set(src_folders "(base|plan|trace|host|devices|ops|glsl|ops_vulkan|cuda|ops_cuda|mpi)/|vulkan/(device|memory|context|engine|stream|backend|devices)/")
+set(above_the_wall src/base src/plan src/trace src/host src/devices src/ops src/dlpack src/glsl src/ops_vulkan src/cuda src/ops_cuda src/mpi src/capi)
 check_includes("only src/vulkan may include Vulkan or volk" PATTERN "(vulkan/vulkan|volk|vk_)"
     FOLDERS include ${above_the_wall} shaders examples tools tests
     EXCEPT include/weft/native.hpp tests/fault/functions.hpp)
 check_includes("only src/cuda and src/ops_cuda may include CUDA" PATTERN "(cuda[._]|cuda_runtime|driver_types|vector_types|mma)"
-    FOLDERS include src/base src/plan src/trace src/host src/devices src/ops src/dlpack src/glsl src/vulkan src/ops_vulkan src/capi shaders)
+    FOLDERS include src/base src/plan src/trace src/host src/devices src/ops src/dlpack src/glsl src/vulkan src/ops_vulkan src/mpi src/capi shaders)
+check_includes("only src/mpi may include MPI" PATTERN "mpi\\.h"
+    FOLDERS include ${above_the_wall} src/vulkan shaders examples EXCEPT include/weft/mpi/distributed.hpp)
 check_includes("the public API knows neither src nor shaders" PATTERN "(${src_folders}|capi/|dlpack/dlpack|shaders/)" FOLDERS include)
 check_includes("the C API, tools, examples and gpu tests use the public API only" PATTERN "${src_folders}"
     FOLDERS src/capi tools examples tests/gpu tests/capi tests/consumer)
