@@ -94,7 +94,8 @@ TEST_CASE("several devices share the rows of a product") {
         const std::size_t samples = 9000;
         const std::vector<float> x = features(samples), v = scattered<float>(samples * 2, 9);
         const weft::KernelMatrixShape shape{samples, 0, kQubits};
-        const weft::KernelOperatorOptions options{.symmetric = weft::Choice::off};
+        const weft::KernelOperatorOptions options{.symmetric = weft::Choice::off,
+                                                  .low_rank = weft::Choice::off};
         const weft::KernelOperator shared{devices, {}, x, shape, options};
         std::vector<float> out(samples * 2, 1.0f), alone(samples * 2, 1.0f);
         const weft::OpReport report =
