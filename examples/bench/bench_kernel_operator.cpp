@@ -27,7 +27,7 @@ struct Settings {
     std::vector<std::uint32_t> qubits{4, 8, 16};
     std::vector<std::uint32_t> columns{1, 16};
     std::vector<std::string> maps{"ry", "ryrz"};
-    std::string symmetric = "both";
+    std::string ways = "all";
     double issue_rate = 0;
     std::size_t checked = 4;
     bench::Options common{.repeats = 3};
@@ -40,7 +40,7 @@ struct Case {
     std::uint64_t samples;
     std::uint32_t qubits, columns;
     std::string map;
-    weft::Choice symmetric;
+    weft::Choice symmetric, low_rank;
 };
 
 std::vector<float> wave(std::size_t count, double step) {
@@ -95,8 +95,11 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
     const weft::Buffer<float> features(backend, x.size()), in(backend, v.size()), out(backend, v.size());
     stream.upload(x, features);
     stream.upload(v, in);
-    const weft::KernelOperator k{
-        stream, circuit, features, {c.samples, 0, c.qubits}, {.symmetric = c.symmetric}};
+    const weft::KernelOperator k{stream,
+                                 circuit,
+                                 features,
+                                 {c.samples, 0, c.qubits},
+                                 {.symmetric = c.symmetric, .low_rank = c.low_rank}};
     const weft::KernelOperatorEstimate plan = k.estimate(c.columns);
     std::vector<double> seconds;
     for (int trial = 0; trial <= settings.common.repeats; ++trial) {
@@ -111,12 +114,17 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
                                                     : pairs * plan.instructions * plan.passes / time /
                                                           (settings.issue_rate * 1e12);
     const double worst = verified(settings, c, circuit, x, v, stream.download(out), plan.error);
-    const double loop = settings.loops && c.columns == 1 ? loop_seconds(settings, c, circuit, x, v) : 0;
+    const double loop = settings.loops && c.columns == 1 && c.symmetric == weft::Choice::off
+                            ? loop_seconds(settings, c, circuit, x, v)
+                            : 0;
     std::printf(
         "%8llu rows %3u qubits %-4s %3u columns %-9s %10.3f ms %9.2f Gpairs/s %5.2f of issue  "
         "error %.1e of bound\n",
         static_cast<unsigned long long>(c.samples), c.qubits, c.map.c_str(), c.columns,
-        plan.symmetric ? "symmetric" : "full", time * 1e3, pairs / time * 1e-9, of_rate, worst);
+        plan.method == weft::KernelOperatorMethod::low_rank ? "low rank"
+        : plan.symmetric                                    ? "symmetric"
+                                                            : "full",
+        time * 1e3, pairs / time * 1e-9, of_rate, worst);
     if (loop > 0)
         std::printf("         C++ loop, all cores %10.3f ms: the device reaches %.2f of its speed\n",
                     loop * 1e3, loop / time);
@@ -125,6 +133,7 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
             {"qubits", c.qubits},
             {"map", c.map},
             {"columns", c.columns},
+            {"method", weft::to_string(plan.method)},
             {"symmetric", plan.symmetric},
             {"ms", time * 1e3},
             {"gpairs_per_s", pairs / time * 1e-9},
@@ -185,17 +194,23 @@ bool run(const Settings& settings, Json& report) {
         for (const std::string& map : settings.maps)
             for (const std::uint32_t qubits : settings.qubits) {
                 if (settings.solve) {
-                    report["rows"].push_back(
-                        run_solve(backend, settings, {samples, qubits, 1, map, weft::Choice::automatic}));
+                    report["rows"].push_back(run_solve(
+                        backend, settings,
+                        {samples, qubits, 1, map, weft::Choice::automatic, weft::Choice::automatic}));
                     continue;
                 }
-                for (const std::uint32_t columns : settings.columns)
-                    for (const weft::Choice symmetric : {weft::Choice::off, weft::Choice::automatic}) {
-                        const bool full = symmetric == weft::Choice::off;
-                        if (settings.symmetric != "both" && (settings.symmetric == "off") != full) continue;
-                        report["rows"].push_back(
-                            run_case(backend, settings, {samples, qubits, columns, map, symmetric}));
-                    }
+                for (const std::uint32_t columns : settings.columns) {
+                    const auto measure = [&](weft::Choice symmetric, weft::Choice low_rank) {
+                        report["rows"].push_back(run_case(
+                            backend, settings, {samples, qubits, columns, map, symmetric, low_rank}));
+                    };
+                    const weft::KernelOperatorEstimate plan = weft::estimate_kernel_operator(
+                        backend, {.map = weft::feature_map(map)}, {samples, 0, qubits}, columns);
+                    if (settings.ways != "low-rank") measure(weft::Choice::off, weft::Choice::off);
+                    if (settings.ways == "all") measure(weft::Choice::automatic, weft::Choice::off);
+                    if (settings.ways != "full" && plan.method == weft::KernelOperatorMethod::low_rank)
+                        measure(weft::Choice::automatic, weft::Choice::automatic);
+                }
             }
     return true;
 }
@@ -209,9 +224,10 @@ int main(int argc, char** argv) {
     app.add_option("--qubits", settings.qubits, "Columns of X")->delimiter(',');
     app.add_option("--columns", settings.columns, "Columns of V")->delimiter(',');
     app.add_option("--map", settings.maps, "ry, ryrz")->delimiter(',');
-    app.add_option("--symmetric", settings.symmetric, "automatic, off or both")
+    app.add_option("--ways", settings.ways,
+                   "all (where they are planned), full (every value of K, each used once) or low-rank")
         ->capture_default_str()
-        ->check(CLI::IsMember({"automatic", "off", "both"}));
+        ->check(CLI::IsMember({"all", "full", "low-rank"}));
     app.add_option("--issue-rate", settings.issue_rate,
                    "Instructions of float32 that the device issues, in units of 1e12 a second: "
                    "half its FLOP/s");

@@ -47,7 +47,7 @@ WEFT_GPU void load_tile(uint from, uint part) {
 WEFT_GPU void load_values(uint from, uint end) {
     for (uint i = gl_LocalInvocationIndex; i < kTile * kWidth; i += WEFT_GROUP_SIZE) {
         const uint j = from + i / kWidth;
-        tile_v[i] = j < end ? v[p.in_base + j * p.width + i % kWidth] : kZero;
+        tile_v[i] = j < end ? v[p.in_base + min(j, p.columns - 1u) * p.width + i % kWidth] : kZero;
     }
 }
 
@@ -133,7 +133,7 @@ WEFT_GPU void take_own_values(uint block) {
     WEFT_UNROLL for (uint i = 0; i < kRows; ++i) {
         const uint at = row_of(block, i);
         WEFT_UNROLL for (uint k = 0; k < kWidth; ++k)
-            own_v[i][k] = at < p.rows ? v[p.own_base + at * p.width + k] : kZero;
+            own_v[i][k] = at < p.rows ? v[p.own_base + min(at, p.rows - 1u) * p.width + k] : kZero;
     }
 }
 

@@ -54,6 +54,18 @@ struct OperatorSumParameters {
     uint alpha_low, alpha_high, delta_low, delta_high, beta_low, beta_high;  // floats in low, or doubles
 };
 
+// operator_gather.comp and operator_scatter.comp, which multiply by way of the features of K.
+struct OperatorFeatureParameters {
+    uint rows;      // samples of the band
+    uint numbers;   // of a sample
+    uint of_qubit;  // numbers of a qubit
+    uint low_qubits, high_qubits;
+    uint low_count, high_count;  // features of these qubits
+    uint split;                  // samples of a split, a multiple of 64 (gather)
+    uint width;                  // values between rows of V (gather)
+    uint in_base;                // value of V for sample 0 (gather)
+};
+
 // operator_rows.comp: rows of K, or its diagonal.
 struct OperatorRowsParameters {
     uint columns;      // of the band

@@ -27,6 +27,13 @@ namespace kernels {
 class OperatorObject;
 }
 
+enum class KernelOperatorMethod {
+    product,   ///< every value of K, in closed form
+    low_rank,  ///< two products with the features of K, whose number is its rank: 3^qubits (ry) or 4^qubits
+               ///< (ryrz)
+};
+const char* to_string(KernelOperatorMethod method) noexcept;
+
 struct KernelOperatorOptions {
     ElementType type = kFloat32;  ///< of the arithmetic, of V and of all results: float32 or float64
     /// As in KernelMatrixOptions: divides K[i, j] by 1 + jitter and sets the diagonal to 1. For circuits in
@@ -35,11 +42,15 @@ struct KernelOperatorOptions {
     double jitter = 0;  ///< at least 0; refused without normalize and with Y
     /// Uses each value of a square K for its row and for its column. automatic: where that is faster.
     Choice symmetric = Choice::automatic;
+    /// Multiplies by way of the features of K. automatic: where that is faster, which few qubits and many
+    /// rows are. Refused for more than 2^18 features.
+    Choice low_rank = Choice::automatic;
     double vram_fraction = 0.85;  ///< part of the memory budget that may be used, above 0, at most 1
 };
 
 /// How K times V is made and what it takes, before anything is allocated.
 struct KernelOperatorEstimate {
+    KernelOperatorMethod method = KernelOperatorMethod::product;
     std::uint64_t pairs = 0;             ///< kernel values of a product with up to `columns_together` columns
     bool symmetric = false;              ///< each value serves its row and its column
     std::uint32_t columns_together = 1;  ///< columns of V for which a kernel value is made once

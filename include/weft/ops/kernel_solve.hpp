@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models over quantum kernels that are never stored: ridge regression and Gaussian-process means by conjugate
-// gradients, and their predictions.
+// gradients, their predictions, and the largest eigenvalues.
 //
 // Example:
 //     weft::Backend backend;
@@ -80,5 +80,42 @@ KernelSolveReport kernel_solve(Devices& devices, const KernelOperator& k, const 
 OpReport kernel_predict(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x_new,
                         const ConstHostArray& x, const ConstHostArray& alpha, const HostArray& out,
                         const KernelMatrixShape& shape, const BatchOptions& batch = {});
+
+inline constexpr std::uint32_t kMostEigenvalues = 48;
+
+struct KernelEigenOptions {
+    /// Of |K v - value v| in units of the largest eigenvalue, for every vector.
+    double tolerance = 1e-4;
+    std::uint32_t max_products = 100;  ///< products of K with a block of vectors, 1 or more
+    std::uint64_t seed = 1;            ///< of the first block
+    /// `progress` counts products of max_products. `cancel` applies too. The other members must keep their
+    /// defaults.
+    BatchOptions batch = {};
+};
+
+struct KernelEigenReport {
+    bool converged = false;
+    std::uint32_t products = 0;
+    /// |K v - value v| of each vector in units of the largest eigenvalue, by a product of its own.
+    std::vector<double> residuals;
+    double product_s = 0;  ///< products with K
+    double wall_s = 0;
+};
+
+/// The largest eigenvalues of K in descending order, and their vectors of norm 1: the principal components of
+/// the kernel, before centring.
+///
+///   k         a square operator
+///   values    [n] of the operator's type, n from 1 to kMostEigenvalues
+///   vectors   [samples, n] of the same type
+///
+/// By a block Krylov space with restarts, which takes up to 650 n bytes of host memory for each sample. What
+/// has not converged is returned with its residuals. Errors: invalid_argument - types, sizes, options, an
+/// operator of X with Y; as kernel_apply. After cancelled and what `progress` throws, both arrays are
+/// untouched.
+KernelEigenReport kernel_eigen(Backend& backend, const KernelOperator& k, const HostArray& values,
+                               const HostArray& vectors, const KernelEigenOptions& options = {});
+KernelEigenReport kernel_eigen(Devices& devices, const KernelOperator& k, const HostArray& values,
+                               const HostArray& vectors, const KernelEigenOptions& options = {});
 
 }  // namespace weft

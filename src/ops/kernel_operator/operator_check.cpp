@@ -8,7 +8,13 @@
 
 #include "base/span_set.hpp"
 
-namespace weft::kernels {
+namespace weft {
+
+const char* to_string(KernelOperatorMethod method) noexcept {
+    return method == KernelOperatorMethod::product ? "product" : "low_rank";
+}
+
+namespace kernels {
 namespace {
 
 [[noreturn]] void refuse(const char* function, const std::string& what) {
@@ -70,6 +76,9 @@ void check_operator(const KernelMatrixCircuit& circuit, const KernelMatrixShape&
     if (layers != 0)
         refuse(kFunction, "layers with re-upload do not cancel (got " + std::to_string(layers + 1) +
                               " layers, need at most 1, or reupload = false); kernel_matrix stores such K");
+    if (options.low_rank == Choice::on && features_of(circuit.map, shape.qubits) > kMostFeatures)
+        refuse(kFunction, "low_rank: too many features (got " + std::to_string(shape.qubits) +
+                              " qubits, need at most 9 of ryrz, 11 of ry)");
     if (options.symmetric == Choice::on && !shape.square())
         refuse(kFunction, "symmetric does not apply to K of X with Y (got on, need automatic or off)");
 }
@@ -146,4 +155,5 @@ void check_out_memory(const char* function, const ConstHostArray* in, const Host
         refuse(function, "out overlaps v (need separate memory)");
 }
 
-}  // namespace weft::kernels
+}  // namespace kernels
+}  // namespace weft

@@ -161,6 +161,33 @@ double additions_of(const ApplyPass& pass, const ApplySide& side) {
     return std::max(tile + tiles, pass.symmetric ? of_invocations : 0.0) + bands + 4;
 }
 
+/// Puts a product by way of features into an estimate.
+void use_low_rank(const OperatorPlan& plan, const ApplySide& side, std::uint32_t columns,
+                  const LowRankPlan& low, KernelOperatorEstimate& estimate) {
+    const auto features = static_cast<double>(low.features());
+    const std::uint64_t samples = std::min(low.band_samples, side.columns);
+    estimate.method = KernelOperatorMethod::low_rank;
+    estimate.symmetric = false;
+    estimate.pairs = side.rows * side.columns;
+    estimate.columns_together = 1;
+    estimate.passes = columns;
+    estimate.instructions =
+        features * (1 / static_cast<double>(side.rows) + 1 / static_cast<double>(side.columns));
+    estimate.scratch_bytes =
+        ((divide_up(samples, low.split) + 1) * low.features() + side.rows) * plan.real_bytes();
+    const double gathered = 64 + static_cast<double>(low.split) / 64 + 2 +
+                            static_cast<double>(divide_up(side.columns, low.band_samples));
+    const double scattered = static_cast<double>(low.low_count) + static_cast<double>(low.high_count) / 8 + 8;
+    estimate.error =
+        (kernel_error(plan) + gathered + scattered + 4) * std::ldexp(1.0, plan.real64 ? -53 : -24);
+}
+
+std::string does_not_fit(const KernelOperatorEstimate& estimate) {
+    return "does not fit (got " + std::to_string(estimate.sample_bytes) + " bytes of samples and " +
+           std::to_string(estimate.scratch_bytes) + " of scratch memory, need at most " +
+           std::to_string(estimate.available_bytes) + ")";
+}
+
 }  // namespace
 
 OperatorPlan plan_operator(const OperatorDevice& device, const KernelMatrixShape& shape, FeatureMap map,
@@ -236,6 +263,52 @@ std::uint64_t pairs_of(const ApplyPass& pass, const OperatorBand& band) noexcept
     return band.rows * band.row + band.rows * (band.rows + 1) / 2;
 }
 
+std::uint64_t LowRankPlan::tiles() const noexcept {
+    constexpr std::uint64_t kTile = 32;
+    return divide_up(low_count, kTile) * divide_up(high_count, kTile);
+}
+
+std::uint64_t features_of(FeatureMap map, std::uint32_t qubits) noexcept {
+    std::uint64_t count = 1;
+    for (std::uint32_t q = 0; q < qubits && count <= kMostFeatures; ++q)
+        count *= map == FeatureMap::ryrz ? 4 : 3;
+    return count;
+}
+
+std::optional<LowRankPlan> plan_low_rank(const OperatorPlan& plan, const ApplySide& side,
+                                         std::uint32_t columns) {
+    const FeatureMap map = plan.rz ? FeatureMap::ryrz : FeatureMap::ry;
+    if (plan.options.low_rank == Choice::off || features_of(map, plan.shape.qubits) > kMostFeatures)
+        return std::nullopt;
+    LowRankPlan low;
+    low.high_qubits = plan.shape.qubits / 2;
+    low.low_qubits = plan.shape.qubits - low.high_qubits;
+    low.low_count = features_of(map, low.low_qubits);
+    low.high_count = features_of(map, low.high_qubits);
+    // Each sample takes part in one multiply-add a feature. With its loads, and the features that are made
+    // again, it costs several instructions on a GPU; on software devices, which load lane by lane, as
+    // measured on lavapipe.
+    const double instructions_of_feature = plan.device.software ? 100 : 6;
+    const auto rows = static_cast<double>(side.rows), of_columns = static_cast<double>(side.columns);
+    const double cost = instructions_of_feature * static_cast<double>(low.features()) * (rows + of_columns) *
+                        static_cast<double>(columns);
+    const double of_values =
+        instructions_of(plan, plan_passes(plan, side, columns, true)) * rows * of_columns;
+    if (plan.options.low_rank != Choice::on && 2 * cost > of_values) return std::nullopt;
+    constexpr std::uint64_t kSum = 64, kMostSums = 64;
+    const std::uint64_t workgroups = plan.device.software ? 128 : 8192;
+    low.split =
+        std::clamp(round_up(divide_up(side.columns * low.tiles(), workgroups), kSum), kSum, kSum * kMostSums);
+    const std::uint64_t splits = std::max<std::uint64_t>(1, most_sums(plan) / low.features());
+    const std::uint64_t range =
+        plan.device.limits.max_storage_buffer_range - plan.device.limits.storage_buffer_offset_alignment;
+    low.band_samples =
+        std::min(splits * low.split,
+                 round_down(range / std::max<std::uint64_t>(plan.sample_bytes(), columns * plan.real_bytes()),
+                            low.split));
+    return low;
+}
+
 KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t columns) {
     const ApplySide side = side_of(plan, false);
     const std::vector<ApplyPass> passes = plan_passes(plan, side, columns, true);
@@ -258,9 +331,17 @@ KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t
         estimate.scratch_bytes = std::max(estimate.scratch_bytes, sums * plan.real_bytes());
     }
     estimate.error = (kernel_error(plan) + additions) * std::ldexp(1.0, plan.real64 ? -53 : -24);
+    const std::optional<LowRankPlan> low = plan_low_rank(plan, side, columns);
+    if (low) use_low_rank(plan, side, columns, *low, estimate);
     estimate.fits = estimate.sample_bytes + estimate.scratch_bytes <= estimate.available_bytes;
     const auto text = [](std::uint64_t n) { return std::to_string(n); };
     std::vector<std::string>& reasons = estimate.reasons;
+    if (low) {
+        reasons.push_back("low rank: " + text(low->features()) + " features stand for " + text(side.columns) +
+                          " columns of K");
+        if (!estimate.fits) reasons.push_back(does_not_fit(estimate));
+        return estimate;
+    }
     reasons.push_back(plan.layout.parts == 1
                           ? "closed form: " + text(passes[0].rows) + " rows of an invocation in registers"
                           : "closed form: " + text(plan.shape.qubits) + " qubits in " +
@@ -272,10 +353,7 @@ KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t
                                               : "not symmetric: it would not save time");
     reasons.push_back(text(estimate.passes) + " passes over K, with up to " + text(passes[0].width) +
                       " columns of V each");
-    if (!estimate.fits)
-        reasons.push_back("does not fit (got " + text(estimate.sample_bytes) + " bytes of samples and " +
-                          text(estimate.scratch_bytes) + " of scratch memory, need at most " +
-                          text(estimate.available_bytes) + ")");
+    if (!estimate.fits) reasons.push_back(does_not_fit(estimate));
     return estimate;
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <weft/device.hpp>
@@ -81,6 +82,21 @@ struct ApplyPass {
     std::uint64_t block_rows() const noexcept { return std::uint64_t{workgroup} * rows; }
 };
 
+/// A product by way of the features of K. A feature is a pair of one of the lower and one of the upper
+/// qubits.
+struct LowRankPlan {
+    std::uint32_t low_qubits = 0, high_qubits = 0;
+    std::uint64_t low_count = 1, high_count = 1;  ///< features of these qubits
+    std::uint64_t split = 0;                      ///< samples of a partial sum, a multiple of 64
+    std::uint64_t band_samples = 0;               ///< of a dispatch, a multiple of 64
+    std::uint64_t features() const noexcept { return low_count * high_count; }
+    /// Workgroups that make the sums of a split.
+    std::uint64_t tiles() const noexcept;
+};
+inline constexpr std::uint64_t kMostFeatures = std::uint64_t{1} << 18;
+/// Features of K; beyond kMostFeatures any number above it.
+std::uint64_t features_of(FeatureMap map, std::uint32_t qubits) noexcept;
+
 /// The side of K that a product walks over.
 struct ApplySide {
     std::uint64_t rows = 0, columns = 0;
@@ -92,6 +108,10 @@ ApplySide side_of(const OperatorPlan& plan, bool transpose) noexcept;
 /// share rows, so theirs are not).
 std::vector<ApplyPass> plan_passes(const OperatorPlan& plan, const ApplySide& side, std::uint32_t columns,
                                    bool symmetric);
+/// The features that a product goes through; nothing: it makes every value of K.
+std::optional<LowRankPlan> plan_low_rank(const OperatorPlan& plan, const ApplySide& side,
+                                         std::uint32_t columns);
+
 /// The bands of rows [first, last) of a pass, in order. Those of a symmetric pass reach to the diagonal.
 std::vector<OperatorBand> bands_of(const ApplyPass& pass, const ApplySide& side, std::uint64_t first,
                                    std::uint64_t last);

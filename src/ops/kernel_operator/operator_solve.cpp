@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <random>
 #include <string>
 
 #include <Eigen/Cholesky>
 
 #include <weft/error.hpp>
+
+#include "host/cpu_set.hpp"
+#include "host/thread_parts.hpp"
 
 namespace weft {
 
@@ -26,6 +30,23 @@ using Index = Eigen::Index;
 
 [[noreturn]] void refuse(const std::string& what) {
     throw Error(Errc::invalid_argument, "kernel_solve: " + what);
+}
+
+/// Calls work(part, first, count) for consecutive samples, on all cores; `parts` is how many there may be.
+template <class Work>
+void each_part(Index samples, std::uint32_t parts, const Work& work) {
+    constexpr std::uint64_t kLeast = 4096;  // samples that are worth a thread
+    std::vector<std::exception_ptr> failed(parts);
+    in_parts(static_cast<std::uint64_t>(samples), kLeast, parts,
+             [&](std::uint64_t part, std::uint64_t first, std::uint64_t last) {
+                 try {
+                     work(part, static_cast<Index>(first), static_cast<Index>(last - first));
+                 } catch (...) {
+                     failed[part] = std::current_exception();
+                 }
+             });
+    for (const std::exception_ptr& failure : failed)
+        if (failure) std::rethrow_exception(failure);
 }
 
 /// Different rows, drawn with these weights. Rows of weight 0 are not drawn.
@@ -49,6 +70,7 @@ std::vector<std::uint32_t> draw(const Eigen::VectorXd& weights, std::uint32_t co
 
 struct LowRankInverse::Impl {
     double lambda = 0;
+    std::uint32_t threads = 1;
     Eigen::MatrixXf factor;  // F
     Index rank = 0;
     Eigen::LLT<Eigen::MatrixXd> inner;  // of F^T F + lambda I
@@ -65,7 +87,10 @@ Index LowRankInverse::Impl::take_rows(const SolveKernel& kernel, const std::vect
     kernel.rows(rows, std::span(values.data(), static_cast<std::size_t>(values.size())));
     Eigen::MatrixXf own(count, rank);
     for (Index i = 0; i < count; ++i) own.row(i) = factor.row(rows[static_cast<std::size_t>(i)]).head(rank);
-    if (rank != 0) values.noalias() -= own * factor.leftCols(rank).transpose();
+    if (rank != 0)
+        each_part(samples, threads, [&](std::uint64_t, Index first, Index some) {
+            values.middleCols(first, some).noalias() -= own * factor.block(first, 0, some, rank).transpose();
+        });
     Eigen::MatrixXd square(count, count);
     for (Index i = 0; i < count; ++i)
         for (Index j = 0; j < count; ++j)
@@ -77,9 +102,12 @@ Index LowRankInverse::Impl::take_rows(const SolveKernel& kernel, const std::vect
     const Eigen::LLT<Eigen::MatrixXd> small(square);
     if (small.info() != Eigen::Success) return 0;
     const Eigen::MatrixXf lower = small.matrixL().toDenseMatrix().cast<float>();
-    factor.middleCols(rank, count).noalias() =
-        lower.triangularView<Eigen::Lower>().solve(Eigen::MatrixXf(values)).transpose();
-    left -= factor.middleCols(rank, count).rowwise().squaredNorm().cast<double>();
+    each_part(samples, threads, [&](std::uint64_t, Index first, Index some) {
+        const Eigen::MatrixXf part = values.middleCols(first, some);
+        factor.block(first, rank, some, count) = lower.triangularView<Eigen::Lower>().solve(part).transpose();
+        left.segment(first, some) -=
+            factor.block(first, rank, some, count).rowwise().squaredNorm().cast<double>();
+    });
     left = left.cwiseMax(0.0);
     for (const std::uint32_t row : rows) left[row] = 0;
     rank += count;
@@ -87,13 +115,17 @@ Index LowRankInverse::Impl::take_rows(const SolveKernel& kernel, const std::vect
 }
 
 void LowRankInverse::Impl::factorize() {
+    std::vector<Eigen::MatrixXd> grams(threads, Eigen::MatrixXd::Zero(rank, rank));
+    each_part(factor.rows(), threads, [&](std::uint64_t part, Index first, Index some) {
+        constexpr Index kChunk = 1024;
+        for (Index row = first; row < first + some; row += kChunk) {
+            const Eigen::MatrixXd chunk =
+                factor.block(row, 0, std::min(kChunk, first + some - row), rank).cast<double>();
+            grams[part].selfadjointView<Eigen::Lower>().rankUpdate(chunk.transpose());
+        }
+    });
     Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(rank, rank);
-    constexpr Index kChunk = 1024;
-    for (Index row = 0; row < factor.rows(); row += kChunk) {
-        const Eigen::MatrixXd part =
-            factor.block(row, 0, std::min(kChunk, factor.rows() - row), rank).cast<double>();
-        gram.selfadjointView<Eigen::Lower>().rankUpdate(part.transpose());
-    }
+    for (const Eigen::MatrixXd& part : grams) gram += part;
     gram.diagonal().array() += lambda;
     inner.compute(gram);
 }
@@ -103,6 +135,7 @@ LowRankInverse::LowRankInverse(const SolveKernel& kernel, const KernelSolveOptio
     const auto samples = static_cast<Index>(kernel.samples);
     const Index most = std::min<Index>(options.rank, samples);
     impl_->lambda = options.lambda;
+    impl_->threads = core::usable_cores();
     impl_->factor.resize(samples, most);
     std::mt19937_64 random(options.seed);
     Eigen::VectorXd left = Eigen::VectorXd::Ones(samples);
@@ -127,10 +160,19 @@ void LowRankInverse::apply(std::span<const double> v, std::span<double> out, std
     const Index samples = impl_->factor.rows();
     const Eigen::Map<const Rows> in(v.data(), samples, columns);
     Eigen::Map<Rows> to(out.data(), samples, columns);
-    const auto factor = impl_->factor.leftCols(impl_->rank);
-    const Eigen::MatrixXd inside =
-        impl_->inner.solve((factor.transpose() * in.cast<float>()).cast<double>().eval());
-    to = (in - (factor * inside.cast<float>()).cast<double>()) / impl_->lambda;
+    const Index rank = impl_->rank;
+    std::vector<Eigen::MatrixXd> sums(impl_->threads, Eigen::MatrixXd::Zero(rank, columns));
+    each_part(samples, impl_->threads, [&](std::uint64_t part, Index first, Index some) {
+        const Eigen::MatrixXf values = in.middleRows(first, some).cast<float>();
+        sums[part] = (impl_->factor.block(first, 0, some, rank).transpose() * values).cast<double>();
+    });
+    Eigen::MatrixXd inside = Eigen::MatrixXd::Zero(rank, columns);
+    for (const Eigen::MatrixXd& part : sums) inside += part;
+    const Eigen::MatrixXf solved = impl_->inner.solve(inside).cast<float>();
+    each_part(samples, impl_->threads, [&](std::uint64_t, Index first, Index some) {
+        const Eigen::MatrixXf taken = impl_->factor.block(first, 0, some, rank) * solved;
+        to.middleRows(first, some) = (in.middleRows(first, some) - taken.cast<double>()) / impl_->lambda;
+    });
 }
 
 namespace {

@@ -124,6 +124,7 @@ OpReport kernel_apply(Backend& backend, const KernelOperator& k, const ConstHost
     std::uint64_t done = 0;
     work.make(rows, out, options.b != 0, [&](std::uint64_t some) { meter.show(done += some); });
     OpReport report = kernels::operator_report("kernel_apply", pairs, v.bytes(), out);
+    report.method = to_string(call.method());
     report.wall_s = seconds_since(begin);
     return report;
 }

@@ -6,12 +6,14 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include <weft/error.hpp>
 
 #include "base/batch_call.hpp"
 #include "ops/kernel_operator/operator_check.hpp"
+#include "ops/kernel_operator/operator_eigen.hpp"
 #include "ops/kernel_operator/operator_solve.hpp"
 #include "ops_vulkan/kernel_operator/operator_host.hpp"
 #include "vulkan/devices/shared_call.hpp"
@@ -33,8 +35,8 @@ class Watch {
 template <class T, class Where>
 class OperatorKernel {
   public:
-    OperatorKernel(Where& where, const KernelOperator& k, const KernelSolveOptions& options)
-        : where_(where), k_(k), options_(options) {}
+    OperatorKernel(Where& where, const KernelOperator& k, double lambda, const BatchOptions& batch)
+        : where_(where), k_(k), lambda_(lambda), cancel_(batch.cancel) {}
 
     void apply(std::span<const double> v, std::span<double> out) {
         const Watch watch;
@@ -43,10 +45,10 @@ class OperatorKernel {
         std::transform(v.begin(), v.end(), narrow_.begin(),
                        [](double value) { return static_cast<T>(value); });
         KernelApplyHostOptions apply;
-        apply.batch.cancel = options_.batch.cancel;
+        apply.batch.cancel = cancel_;
         kernel_apply(where_, k_, narrow_, result_, apply);
         for (std::size_t i = 0; i < out.size(); ++i)
-            out[i] = static_cast<double>(result_[i]) + options_.lambda * v[i];
+            out[i] = static_cast<double>(result_[i]) + lambda_ * v[i];
         product_s += watch.seconds();
     }
     void rows(const std::vector<std::uint32_t>& list, std::span<float> out) {
@@ -55,12 +57,18 @@ class OperatorKernel {
         std::transform(values.begin(), values.end(), out.begin(),
                        [](T value) { return static_cast<float>(value); });
     }
+    kernels::SolveKernel kernel() {
+        return {k_.shape().samples,
+                [this](std::span<const double> v, std::span<double> out) { apply(v, out); },
+                [this](const std::vector<std::uint32_t>& list, std::span<float> out) { rows(list, out); }};
+    }
     double product_s = 0;
 
   private:
     Where& where_;
     const KernelOperator& k_;
-    const KernelSolveOptions& options_;
+    const double lambda_;
+    const std::stop_token cancel_;
     std::vector<T> narrow_, result_;
 };
 
@@ -82,11 +90,8 @@ KernelSolveReport solve_as(Where& where, const KernelOperator& k, const ConstHos
     std::vector<double> solution(right.size());
     core::ProgressMeter meter("kernel_solve", options.batch, options.max_iterations);
     meter.check();
-    OperatorKernel<T, Where> of_operator(where, k, options);
-    const kernels::SolveKernel kernel{
-        k.shape().samples,
-        [&](std::span<const double> v, std::span<double> out) { of_operator.apply(v, out); },
-        [&](const std::vector<std::uint32_t>& rows, std::span<float> out) { of_operator.rows(rows, out); }};
+    OperatorKernel<T, Where> of_operator(where, k, options.lambda, options.batch);
+    const kernels::SolveKernel kernel = of_operator.kernel();
     KernelSolveReport report;
     std::optional<kernels::LowRankInverse> inverse;
     if (options.rank != 0) {
@@ -114,6 +119,37 @@ KernelSolveReport solve(Where& where, const KernelOperator& k, const ConstHostAr
                                 : solve_as<float>(where, k, y, alpha, options);
 }
 
+template <class T, class Where>
+KernelEigenReport eigen_as(Where& where, const KernelOperator& k, const HostArray& values,
+                           const HostArray& vectors, const KernelEigenOptions& options) {
+    const Watch watch;
+    core::ProgressMeter meter("kernel_eigen", options.batch, options.max_products);
+    meter.check();
+    OperatorKernel<T, Where> of_operator(where, k, 0, options.batch);
+    std::vector<double> found(values.size), of_found(vectors.size);
+    KernelEigenReport report;
+    kernels::largest_eigenvalues(
+        of_operator.kernel(), found, of_found, options, [&](std::uint32_t products) { meter.show(products); },
+        report);
+    const auto narrow = [](double value) { return static_cast<T>(value); };
+    std::transform(found.begin(), found.end(), static_cast<T*>(values.data), narrow);
+    std::transform(of_found.begin(), of_found.end(), static_cast<T*>(vectors.data), narrow);
+    report.product_s = of_operator.product_s;
+    report.wall_s = watch.seconds();
+    return report;
+}
+
+template <class Where>
+KernelEigenReport eigen(Where& where, const KernelOperator& k, const HostArray& values,
+                        const HostArray& vectors, const KernelEigenOptions& options) {
+    core::require_members("kernel_eigen", options.batch, {});
+    kernels::check_eigen(k.shape(), k.type(), values, vectors, options);
+    const ConstHostArray of_values = values;
+    kernels::check_out_memory("kernel_eigen", &of_values, vectors);
+    return k.type() == kFloat64 ? eigen_as<double>(where, k, values, vectors, options)
+                                : eigen_as<float>(where, k, values, vectors, options);
+}
+
 HostArray part_of(const HostArray& array, std::uint64_t first, std::uint64_t count) {
     return {static_cast<std::byte*>(array.data) + first * array.type.bytes(), count, array.type};
 }
@@ -130,6 +166,15 @@ KernelSolveReport kernel_solve(Backend& backend, const KernelOperator& k, const 
 KernelSolveReport kernel_solve(Devices& devices, const KernelOperator& k, const ConstHostArray& y,
                                const HostArray& alpha, const KernelSolveOptions& options) {
     return solve(devices, k, y, alpha, options);
+}
+
+KernelEigenReport kernel_eigen(Backend& backend, const KernelOperator& k, const HostArray& values,
+                               const HostArray& vectors, const KernelEigenOptions& options) {
+    return eigen(backend, k, values, vectors, options);
+}
+KernelEigenReport kernel_eigen(Devices& devices, const KernelOperator& k, const HostArray& values,
+                               const HostArray& vectors, const KernelEigenOptions& options) {
+    return eigen(devices, k, values, vectors, options);
 }
 
 OpReport kernel_predict(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x_new,

@@ -2,6 +2,7 @@
 #include "ops_vulkan/kernel_operator/operator_apply.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -116,15 +117,18 @@ ApplyCall::ApplyCall(const DeviceSamples& samples, std::uint32_t columns, const 
       options_(options),
       columns_(columns),
       side_(side_of(plan_, options.transpose)),
+      low_rank_(plan_low_rank(plan_, side_, columns)),
       passes_(plan_passes(plan_, side_, columns, symmetric)) {}
 
 void ApplyCall::record(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v,
                        const DeviceArray& out, const ApplyRows& rows, const BandDone& done) const {
     const Arrays arrays{v, out, rows, columns_};
+    if (low_rank_) return record_low_rank(stream, memory, arrays, done);
     for (const ApplyPass& pass : passes_) record_pass(stream, memory, pass, arrays, done);
 }
 
 std::uint64_t ApplyCall::pairs(const ApplyRows& rows) const {
+    if (low_rank_) return (rows.last - rows.first) * side_.columns * columns_;
     std::uint64_t pairs = 0;
     for (const ApplyPass& pass : passes_)
         for (const OperatorBand& band : bands_of(pass, side_, rows.first, rows.last))
@@ -188,6 +192,93 @@ void ApplyCall::record_band(Stream& stream, const ApplyPass& pass, const Operato
         arrays.add_up(stream, plan_, pass, 0, left,
                       {column_sums, blocks, band.columns * pass.width, band.row, pass.block_rows()},
                       {alpha, 0, 1});
+}
+
+namespace {
+
+shared::OperatorFeatureParameters feature_parameters(const OperatorPlan& plan, const LowRankPlan& low) {
+    shared::OperatorFeatureParameters p{};
+    p.numbers = word(plan.layout.numbers());
+    p.of_qubit = plan.layout.of_qubit;
+    p.low_qubits = low.low_qubits;
+    p.high_qubits = low.high_qubits;
+    p.low_count = word(low.low_count);
+    p.high_count = word(low.high_count);
+    return p;
+}
+
+Program feature_program(const Stream& stream, const char* name, ShaderWords words) {
+    return {stream, words, {.name = name, .elements_per_workgroup = 1}};
+}
+
+}  // namespace
+
+void ApplyCall::record_low_rank(Stream& stream, KernelMemory& memory, const Arrays& arrays,
+                                const BandDone& done) const {
+    const std::uint64_t words = plan_.real_bytes() / 4, rows = arrays.rows.last - arrays.rows.first;
+    const std::uint64_t splits =
+        divide_up(std::min(low_rank_->band_samples, side_.columns), low_rank_->split);
+    const Words of_splits = memory.words(splits * low_rank_->features() * words, "operator sums"),
+                weights = memory.words(low_rank_->features() * words, "operator weights"),
+                of_rows = memory.words(rows * words, "operator sums");
+    for (std::uint32_t column = 0; column < columns_; ++column) {
+        gather(stream, arrays, column, of_splits, weights);
+        scatter(stream, arrays, column, weights, of_rows);
+        done(rows * side_.columns);
+    }
+}
+
+// The sums over the columns of K of features times a column of V.
+void ApplyCall::gather(Stream& stream, const Arrays& arrays, std::uint32_t column, const Words& sums,
+                       const Words& weights) const {
+    const Program program = feature_program(stream, "operator_gather",
+                                            plan_.real64 ? ShaderWords(spirv::operator_gather_real64)
+                                                         : ShaderWords(spirv::operator_gather_real32));
+    const Program sum = looping_program(
+        stream, "operator_sum",
+        plan_.real64 ? ShaderWords(spirv::operator_sum_real64) : ShaderWords(spirv::operator_sum_real32));
+    shared::OperatorFeatureParameters p = feature_parameters(plan_, *low_rank_);
+    for (std::uint64_t first = 0; first < side_.columns; first += low_rank_->band_samples) {
+        const std::uint64_t some = std::min(low_rank_->band_samples, side_.columns - first);
+        const std::uint64_t splits = divide_up(some, low_rank_->split);
+        const BoundWords in = arrays.values(stream.device().limits, first, some);
+        p.rows = word(some);
+        p.split = word(low_rank_->split);
+        p.width = columns_;
+        p.in_base = in.before + column;
+        const ConstWords samples = samples_at(plan_, samples_.columns(options_.transpose), first, some);
+        stream.dispatch(program, {samples, ConstWords(in.words), sums}, splits * low_rank_->tiles(), p);
+        shared::OperatorSumParameters all{};
+        all.terms = word(splits);
+        all.apart = word(low_rank_->features());
+        all.columns = all.width = 1;
+        all.with_out = first != 0 ? 1u : 0u;
+        put_words(1, plan_.real64, all.alpha_low, all.alpha_high);
+        put_words(1, plan_.real64, all.beta_low, all.beta_high);
+        stream.dispatch(sum, {ConstWords(sums), ConstWords(sums), weights}, low_rank_->features(), all);
+    }
+}
+
+// The sums over features of these weights, for the rows of K.
+void ApplyCall::scatter(Stream& stream, const Arrays& arrays, std::uint32_t column, const Words& weights,
+                        const Words& sums) const {
+    const Program program = feature_program(stream, "operator_scatter",
+                                            plan_.real64 ? ShaderWords(spirv::operator_scatter_real64)
+                                                         : ShaderWords(spirv::operator_scatter_real32));
+    constexpr std::uint64_t kRows = 32;  // of a workgroup
+    shared::OperatorFeatureParameters p = feature_parameters(plan_, *low_rank_);
+    ApplyPass pass;
+    pass.first = column;
+    const SumFactors factors{
+        options_.a * plan_.shrink() * std::ldexp(1.0, -static_cast<int>(plan_.shape.qubits)),
+        side_.square ? options_.a * (1 - plan_.shrink() + options_.lambda) : 0, options_.b};
+    for (std::uint64_t row = arrays.rows.first; row < arrays.rows.last; row += low_rank_->band_samples) {
+        const std::uint64_t some = std::min(low_rank_->band_samples, arrays.rows.last - row);
+        p.rows = word(some);
+        const ConstWords samples = samples_at(plan_, samples_.rows(options_.transpose), row, some);
+        stream.dispatch(program, {samples, ConstWords(weights), sums}, divide_up(some, kRows), p);
+        arrays.add_up(stream, plan_, pass, row, some, {sums, 1, some}, factors);
+    }
 }
 
 namespace {

@@ -28,9 +28,18 @@ class ApplyCall {
     /// Kernel values of these rows, in all passes.
     std::uint64_t pairs(const ApplyRows& rows) const;
     const ApplySide& side() const noexcept { return side_; }
+    KernelOperatorMethod method() const noexcept {
+        return low_rank_ ? KernelOperatorMethod::low_rank : KernelOperatorMethod::product;
+    }
 
   private:
     struct Arrays;
+    void record_low_rank(Stream& stream, KernelMemory& memory, const Arrays& arrays,
+                         const BandDone& done) const;
+    void gather(Stream& stream, const Arrays& arrays, std::uint32_t column, const Words& sums,
+                const Words& weights) const;
+    void scatter(Stream& stream, const Arrays& arrays, std::uint32_t column, const Words& weights,
+                 const Words& sums) const;
     void record_pass(Stream& stream, KernelMemory& memory, const ApplyPass& pass, const Arrays& arrays,
                      const BandDone& done) const;
     void record_band(Stream& stream, const ApplyPass& pass, const OperatorBand& band, const Arrays& arrays,
@@ -41,6 +50,7 @@ class ApplyCall {
     const KernelApplyOptions& options_;
     const std::uint32_t columns_;
     const ApplySide side_;
+    const std::optional<LowRankPlan> low_rank_;
     const std::vector<ApplyPass> passes_;
 };
 

@@ -118,6 +118,7 @@ OpReport kernel_apply(Devices& devices, const KernelOperator& k, const ConstHost
                   .options = host.batch,
                   .worker = worker});
     OpReport report = kernels::operator_report("kernel_apply", pairs, v.bytes(), out);
+    report.method = to_string(whole.method());
     report.wall_s = shared.wall_s;
     report.devices = shared.devices;
     return report;

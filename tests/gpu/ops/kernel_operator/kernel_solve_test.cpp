@@ -9,6 +9,7 @@
 #include <weft/devices.hpp>
 #include <weft/ops/kernel_solve.hpp>
 
+#include "support/device_pair.hpp"
 #include "support/gpu_fixture.hpp"
 #include "support/operator_oracle.hpp"
 
@@ -87,22 +88,44 @@ TEST_CASE("float64 operators reach residuals that float32 cannot, and float32 sa
     });
 }
 
+TEST_CASE("the largest eigenvalues of an operator") {
+    weft_test::on_device([](weft::Backend& backend) {
+        constexpr std::size_t kWanted = 3;
+        const std::vector<float> x = scattered<float>(kSamples * kQubits, 1);
+        const weft::KernelOperator k{backend, {}, x, {kSamples, 0, kQubits}};
+        std::vector<float> values(kWanted), vectors(kSamples * kWanted);
+        const weft::KernelEigenReport report = weft::kernel_eigen(backend, k, values, vectors);
+        CHECK(report.converged);
+        const std::vector<double> image =
+            weft_test::oracle_product(OperatorOracle{true, kQubits}.matrix(x, x), kSamples, kSamples,
+                                      std::vector<double>(vectors.begin(), vectors.end()), kWanted);
+        for (std::size_t c = 0; c < kWanted; ++c) {
+            double apart = 0;
+            for (std::size_t i = c; i < image.size(); i += kWanted)
+                apart +=
+                    std::pow(image[i] - static_cast<double>(values[c]) * static_cast<double>(vectors[i]), 2);
+            CHECK(std::sqrt(apart) <= 2e-4 * static_cast<double>(values[0]));
+        }
+    });
+}
+
 TEST_CASE("several devices solve together, and a solve can be cancelled") {
-    if (!weft_test::make_backend()) return;
-    weft::Devices devices{"cpu,cpu"};
-    const std::vector<float> x = scattered<float>(kSamples * kQubits, 1), y = scattered<float>(kSamples, 2);
-    const weft::KernelOperator k{devices, {}, x, {kSamples, 0, kQubits}};
-    std::vector<float> alpha(kSamples, 3.0f);
-    weft::KernelSolveOptions options{.lambda = 0.1};
-    weft::Progress last;
-    options.batch.progress = [&](const weft::Progress& progress) { last = progress; };
-    CHECK(weft::kernel_solve(devices, k, y, alpha, options).converged);
-    CHECK(last.done > 0);
-    std::stop_source stop;
-    stop.request_stop();
-    options.batch.cancel = stop.get_token();
-    const std::vector<float> before = alpha;
-    weft_test::check_error(weft::Errc::cancelled, "kernel_solve",
-                           [&] { weft::kernel_solve(devices, k, y, alpha, options); });
-    CHECK(alpha == before);
+    weft_test::on_devices(4096, [](weft::Devices& devices) {
+        const std::vector<float> x = scattered<float>(kSamples * kQubits, 1),
+                                 y = scattered<float>(kSamples, 2);
+        const weft::KernelOperator k{devices, {}, x, {kSamples, 0, kQubits}};
+        std::vector<float> alpha(kSamples, 3.0f);
+        weft::KernelSolveOptions options{.lambda = 0.1};
+        weft::Progress last;
+        options.batch.progress = [&](const weft::Progress& progress) { last = progress; };
+        CHECK(weft::kernel_solve(devices, k, y, alpha, options).converged);
+        CHECK(last.done > 0);
+        std::stop_source stop;
+        stop.request_stop();
+        options.batch.cancel = stop.get_token();
+        const std::vector<float> before = alpha;
+        weft_test::check_error(weft::Errc::cancelled, "kernel_solve",
+                               [&] { weft::kernel_solve(devices, k, y, alpha, options); });
+        CHECK(alpha == before);
+    });
 }

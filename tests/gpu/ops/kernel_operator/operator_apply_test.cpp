@@ -27,13 +27,15 @@ struct Case {
     double a = 1, b = 0, lambda = 0;
     bool normalize = false;
     double jitter = 0, scale = 1;
+    weft::Choice low_rank = weft::Choice::off;
 };
 
 std::string name_of(const Case& c) {
     return std::string(weft::to_string(c.map)) + " " + std::to_string(c.qubits) + " qubits, " +
            std::to_string(c.samples) + " x " + std::to_string(c.others) + ", " + std::to_string(c.columns) +
            " columns" + (c.transpose ? ", transposed" : "") +
-           (c.symmetric == weft::Choice::on ? ", symmetric" : "");
+           (c.symmetric == weft::Choice::on ? ", symmetric" : "") +
+           (c.low_rank == weft::Choice::on ? ", low rank" : "");
 }
 
 weft::KernelMatrixShape shape_of(const Case& c) {
@@ -47,7 +49,8 @@ weft::KernelOperatorOptions options_of(const Case& c) {
     return {.type = weft::element_type<T>(),
             .normalize = c.normalize,
             .jitter = c.jitter,
-            .symmetric = c.symmetric};
+            .symmetric = c.symmetric,
+            .low_rank = c.low_rank};
 }
 
 template <class T>
@@ -110,6 +113,7 @@ void check_case(weft::Backend& backend, const Case& c) {
     const weft::OpReport report = weft::kernel_apply(
         backend, k, problem.v, out, {.a = c.a, .b = c.b, .lambda = c.lambda, .transpose = c.transpose});
     CHECK(report.items > 0);
+    CHECK(report.method == (c.low_rank == weft::Choice::on ? "low_rank" : "product"));
     CHECK(error_of(c, problem, out, bound) <= 1);
 
     weft::Stream stream{backend};
@@ -189,5 +193,30 @@ TEST_CASE("two thousand rows") {
     weft_test::on_device([](weft::Backend& backend) {
         check_case<float>(backend, {weft::FeatureMap::ryrz, 8, 2000, 0, 1});
         check_case<float>(backend, {weft::FeatureMap::ryrz, 8, 1999, 0, 1, weft::Choice::on});
+    });
+}
+
+TEST_CASE("products by way of features agree with dense matrices") {
+    weft_test::on_device([](weft::Backend& backend) {
+        for (const weft::FeatureMap map : {weft::FeatureMap::ry, weft::FeatureMap::ryrz})
+            for (const std::uint32_t qubits : {1u, 2u, 5u}) {
+                Case c{map, qubits, 150, 0, 2};
+                c.low_rank = weft::Choice::on;
+                check_both(backend, c);
+            }
+        for (const bool transpose : {false, true}) {
+            Case c{weft::FeatureMap::ry, 5, 333, 41, 1};
+            c.low_rank = weft::Choice::on;
+            c.transpose = transpose;
+            check_case<float>(backend, c);
+        }
+        Case c{weft::FeatureMap::ryrz, 3, 200, 0, 1};
+        c.low_rank = weft::Choice::on;
+        c.a = -2.5;
+        c.b = 0.75;
+        c.lambda = 0.125;
+        c.normalize = true;
+        c.jitter = 0.5;
+        check_both(backend, c);
     });
 }

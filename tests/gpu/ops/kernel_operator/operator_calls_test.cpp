@@ -13,6 +13,7 @@
 #include <weft/ops/encode.hpp>
 #include <weft/ops/kernel_operator.hpp>
 
+#include "support/device_pair.hpp"
 #include "support/gpu_fixture.hpp"
 #include "support/operator_oracle.hpp"
 
@@ -89,23 +90,28 @@ TEST_CASE("a resident feature that is not finite makes its row and column NaN") 
 }
 
 TEST_CASE("several devices share the rows of a product") {
-    if (!weft_test::make_backend()) return;
-    weft::Devices devices{"cpu,cpu"};
-    const std::size_t samples = 5000;
-    const std::vector<float> x = features(samples), v = scattered<float>(samples * 2, 9);
-    const weft::KernelMatrixShape shape{samples, 0, kQubits};
-    const weft::KernelOperatorOptions options{.symmetric = weft::Choice::off};
-    const weft::KernelOperator shared{devices, {}, x, shape, options};
-    std::vector<float> out(samples * 2, 1.0f), alone(samples * 2, 1.0f);
-    const weft::OpReport report = weft::kernel_apply(devices, shared, v, out, {.a = 2, .b = 3, .lambda = 1});
-    CHECK(report.items == samples * samples);
-    CHECK(report.devices.size() == 2);
-    const weft::KernelOperator single{devices[0], {}, x, shape, options};
-    weft::kernel_apply(devices[0], single, v, alone, {.a = 2, .b = 3, .lambda = 1});
-    CHECK(out == alone);
-    weft_test::check_error(weft::Errc::invalid_argument,
-                           "kernel_apply: the operator was made on another backend",
-                           [&] { weft::kernel_apply(devices[1], single, v, alone); });
+    weft_test::on_devices(4096, [](weft::Devices& devices) {
+        const std::size_t samples = 9000;
+        const std::vector<float> x = features(samples), v = scattered<float>(samples * 2, 9);
+        const weft::KernelMatrixShape shape{samples, 0, kQubits};
+        const weft::KernelOperatorOptions options{.symmetric = weft::Choice::off,
+                                                  .low_rank = weft::Choice::off};
+        const weft::KernelOperator shared{devices, {}, x, shape, options};
+        std::vector<float> out(samples * 2, 1.0f), alone(samples * 2, 1.0f);
+        const weft::OpReport report =
+            weft::kernel_apply(devices, shared, v, out, {.a = 2, .b = 3, .lambda = 1});
+        CHECK(report.items == samples * samples);
+        std::uint64_t items = 0;
+        for (const weft::DeviceReport& row : report.devices) items += row.items;
+        CHECK(items == report.items);
+        CHECK(report.devices.size() == devices.size());
+        const weft::KernelOperator single{devices[0], {}, x, shape, options};
+        weft::kernel_apply(devices[0], single, v, alone, {.a = 2, .b = 3, .lambda = 1});
+        CHECK(out == alone);
+        weft_test::check_error(weft::Errc::invalid_argument,
+                               "kernel_apply: the operator was made on another backend",
+                               [&] { weft::kernel_apply(devices[1], single, v, alone); });
+    });
 }
 
 TEST_CASE("progress counts pairs, and a product can be cancelled") {

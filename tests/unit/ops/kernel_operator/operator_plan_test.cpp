@@ -78,8 +78,10 @@ TEST_CASE("symmetry is used where it pays") {
     CHECK_FALSE(first_pass(plan(lavapipe(), {100'000, 0, 8}), 1).symmetric);
     CHECK_FALSE(first_pass(plan(h100(), {1'000'000, 0, 8}, {.symmetric = Choice::off}), 1).symmetric);
     CHECK(first_pass(plan(h100(), {1000, 0, 8}, {.symmetric = Choice::on}), 16).width == 4);
-    CHECK(has_reason(estimate_operator(plan(h100(), {1'000'000, 0, 8}), 1), "symmetric: each kernel value"));
-    CHECK(has_reason(estimate_operator(plan(lavapipe(), {10'000, 0, 8}), 1), "a software device"));
+    CHECK(has_reason(estimate_operator(plan(h100(), {1'000'000, 0, 8}, {.low_rank = Choice::off}), 1),
+                     "symmetric: each kernel value"));
+    CHECK(has_reason(estimate_operator(plan(lavapipe(), {10'000, 0, 8}, {.low_rank = Choice::off}), 1),
+                     "a software device"));
 }
 
 TEST_CASE("columns of V are taken by as few passes as registers allow") {
@@ -135,8 +137,8 @@ TEST_CASE("bands cover all rows and columns and fit their bindings") {
 }
 
 TEST_CASE("estimates of kernel operators") {
-    const KernelOperatorEstimate million =
-        estimate_operator(plan_operator(h100(), {1'000'000, 0, 8}, FeatureMap::ryrz, {}), 1);
+    const KernelOperatorEstimate million = estimate_operator(
+        plan_operator(h100(), {1'000'000, 0, 8}, FeatureMap::ryrz, {.low_rank = Choice::off}), 1);
     CHECK(million.fits);
     CHECK(million.sample_bytes == 96'000'000);
     CHECK(million.scratch_bytes <= 2 * 256 * test::kMiB);
@@ -146,7 +148,8 @@ TEST_CASE("estimates of kernel operators") {
     CHECK(million.error < 2e-5);
     OperatorDevice small = h100();
     small.budget_bytes = 64 * test::kMiB;
-    const OperatorPlan plan = plan_operator(small, {1'000'000, 0, 8}, FeatureMap::ryrz, {});
+    const OperatorPlan plan =
+        plan_operator(small, {1'000'000, 0, 8}, FeatureMap::ryrz, {.low_rank = Choice::off});
     CHECK_FALSE(estimate_operator(plan, 1).fits);
     CHECK(weft_test::error_text(Errc::out_of_memory, [&] {
               check_operator_fits(plan);
@@ -156,6 +159,32 @@ TEST_CASE("estimates of kernel operators") {
     CHECK(weft_test::error_text(Errc::unsupported, [&] {
               static_cast<void>(plan_operator(narrow, {10, 0, 2}, FeatureMap::ry, {.type = kFloat64}));
           }) == "KernelOperator: float64 on a device without shaderFloat64 (need type float32)");
+}
+
+TEST_CASE("features stand for K where they are few") {
+    const auto low = [](const KernelMatrixShape& shape, FeatureMap map,
+                        const KernelOperatorOptions& options = {}) {
+        const OperatorPlan plan = plan_operator(h100(), shape, map, options);
+        return plan_low_rank(plan, side_of(plan, false), 1);
+    };
+    CHECK(low({1'000'000, 0, 8}, FeatureMap::ryrz));
+    CHECK(low({1'000'000, 0, 9}, FeatureMap::ryrz));
+    CHECK_FALSE(low({1'000'000, 0, 10}, FeatureMap::ryrz));
+    CHECK(low({1'000'000, 0, 11}, FeatureMap::ry));
+    CHECK_FALSE(low({10'000, 0, 8}, FeatureMap::ryrz));
+    CHECK(low({10'000, 0, 4}, FeatureMap::ryrz));
+    CHECK_FALSE(low({1'000'000, 0, 4}, FeatureMap::ryrz, {.low_rank = Choice::off}));
+    CHECK(low({10, 0, 4}, FeatureMap::ryrz, {.low_rank = Choice::on}));
+    const LowRankPlan plan = *low({1'000'000, 0, 7}, FeatureMap::ryrz);
+    CHECK(plan.low_count == 256);
+    CHECK(plan.high_count == 64);
+    CHECK(plan.split % 64 == 0);
+    CHECK(plan.band_samples % plan.split == 0);
+    const KernelOperatorEstimate estimate =
+        estimate_operator(plan_operator(h100(), {1'000'000, 0, 8}, FeatureMap::ryrz, {}), 1);
+    CHECK(estimate.method == KernelOperatorMethod::low_rank);
+    CHECK(estimate.fits);
+    CHECK(has_reason(estimate, "low rank: 65536 features stand for 1000000 columns of K"));
 }
 
 TEST_CASE("operators that cannot be made are refused") {
@@ -188,6 +217,7 @@ TEST_CASE("operators that cannot be made are refused") {
          "symmetric does not apply to K of X with Y"},
         {make({}, x, {}, shape, {.vram_fraction = 0}), "KernelOperator: vram_fraction out of range"},
         {make({}, x, {}, {10, 0, 0}), "KernelOperator: no qubits"},
+        {make({}, {100, kFloat32}, {}, {10, 0, 10}, {.low_rank = Choice::on}), "low_rank: too many features"},
     };
     for (const Case& c : cases) {
         INFO("expected: " << std::string(c.text));

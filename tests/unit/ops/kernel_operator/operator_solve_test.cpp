@@ -2,12 +2,14 @@
 // Conjugate gradients and their preconditioner over a dense matrix.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "ops/kernel_operator/operator_eigen.hpp"
 #include "ops/kernel_operator/operator_solve.hpp"
 #include "support/error_text.hpp"
 
@@ -142,6 +144,66 @@ TEST_CASE("a preconditioner ends where nothing of K is left") {
     CHECK(inverse.rank() <= 64);
 }
 
+TEST_CASE("the largest eigenvalues are found, with vectors of norm 1") {
+    // K of a product of cosines has few eigenvalues that are not small; this one is checked by its trace and
+    // by its own residuals.
+    const Dense dense{120, 8, 0};
+    constexpr std::size_t kWanted = 5;
+    std::vector<double> values(kWanted), vectors(kWanted * dense.n);
+    KernelEigenReport report;
+    largest_eigenvalues(
+        dense.kernel(), values, vectors, {.tolerance = 1e-9}, [](std::uint32_t) {}, report);
+    CHECK(report.converged);
+    std::vector<double> images(vectors.size());
+    dense.apply(vectors, images);
+    for (std::size_t k = 0; k < kWanted; ++k) {
+        double norm = 0, apart = 0;
+        for (std::size_t i = 0; i < dense.n; ++i) {
+            const double v = vectors[i * kWanted + k];
+            norm += v * v;
+            apart += std::pow(images[i * kWanted + k] - values[k] * v, 2);
+        }
+        CHECK(norm == doctest::Approx(1));
+        CHECK(std::sqrt(apart) <= 1e-9 * values[0]);
+        if (k > 0) CHECK(values[k] <= values[k - 1]);
+    }
+    // The power method finds the same largest one.
+    std::vector<double> v(dense.n, 1.0), next(dense.n);
+    double largest = 0;
+    for (int i = 0; i < 3000; ++i) {
+        dense.apply(v, next);
+        largest = 0;
+        for (const double value : next) largest = std::max(largest, std::abs(value));
+        for (std::size_t j = 0; j < dense.n; ++j) v[j] = next[j] / largest;
+    }
+    CHECK(values[0] == doctest::Approx(largest).epsilon(1e-6));
+}
+
+TEST_CASE("all eigenvalues of a small matrix add up to its trace") {
+    const Dense dense{20, 1.5, 0};
+    std::vector<double> values(20), vectors(400);
+    KernelEigenReport report;
+    largest_eigenvalues(
+        dense.kernel(), values, vectors, {.tolerance = 1e-10}, [](std::uint32_t) {}, report);
+    CHECK(report.converged);
+    double trace = 0;
+    for (const double value : values) trace += value;
+    CHECK(trace == doctest::Approx(20));
+}
+
+TEST_CASE("eigenvalues that did not converge are returned with their residuals") {
+    const Dense dense{150, 1, 0};
+    std::vector<double> values(4), vectors(600);
+    KernelEigenReport report;
+    largest_eigenvalues(
+        dense.kernel(), values, vectors, {.tolerance = 1e-12, .max_products = 1}, [](std::uint32_t) {},
+        report);
+    CHECK_FALSE(report.converged);
+    CHECK(report.products == 1);
+    CHECK(report.residuals.size() == 4);
+    CHECK(report.residuals[0] > 1e-12);
+}
+
 TEST_CASE("solves that cannot be made are refused") {
     std::vector<float> y(20), alpha(20);
     const KernelMatrixShape shape{10, 0, 2};
@@ -158,4 +220,18 @@ TEST_CASE("solves that cannot be made are refused") {
     CHECK(text(shape, y, alpha, {.lambda = 0}).find("lambda out of range") != std::string::npos);
     CHECK(text(shape, y, alpha, {.tolerance = 0}).find("tolerance out of range") != std::string::npos);
     check_solve(shape, kFloat32, y, alpha, {});
+    const std::vector<float> values(3), vectors(30);
+    const auto eigen_text = [&](const KernelMatrixShape& of, const ConstHostArray& some,
+                                const ConstHostArray& all, const KernelEigenOptions& options) {
+        return weft_test::error_text(Errc::invalid_argument,
+                                     [&] { check_eigen(of, kFloat32, some, all, options); });
+    };
+    CHECK(eigen_text({10, 5, 2}, values, vectors, {})
+              .starts_with("kernel_eigen: K of X with Y has no eigenvalues"));
+    CHECK(eigen_text(shape, std::vector<float>(11), vectors, {}).find("(got 11, need 1 to 10)") !=
+          std::string::npos);
+    CHECK(eigen_text(shape, values, std::vector<float>(29), {}).find("(got 29 numbers, need 30)") !=
+          std::string::npos);
+    CHECK(eigen_text(shape, values, vectors, {.max_products = 0}).find("max_products") != std::string::npos);
+    check_eigen(shape, kFloat32, values, vectors, {});
 }

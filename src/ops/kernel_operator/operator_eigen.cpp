@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/kernel_operator/operator_eigen.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+
+#include <weft/error.hpp>
+
+namespace weft::kernels {
+namespace {
+
+using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Matrix = Eigen::MatrixXd;
+using Index = Eigen::Index;
+
+[[noreturn]] void refuse(const std::string& what) {
+    throw Error(Errc::invalid_argument, "kernel_eigen: " + what);
+}
+
+/// A Krylov space that grows by blocks, and begins again from its best vectors when it is full.
+class BlockSpace {
+  public:
+    BlockSpace(const SolveKernel& kernel, Index wanted, std::uint64_t seed)
+        : kernel_(kernel),
+          samples_(static_cast<Index>(kernel.samples)),
+          wanted_(wanted),
+          // Some vectors more than are wanted, so that the last wanted one converges too.
+          block_(std::min<Index>({wanted + std::max<Index>(wanted / 4, 4), samples_, 64})),
+          most_(std::min(4 * block_, samples_)) {
+        std::mt19937_64 random(seed);
+        std::normal_distribution<double> normal;
+        next_ = Matrix::NullaryExpr(samples_, block_, [&] { return normal(random); });
+        space_.resize(samples_, 0);
+        image_.resize(samples_, 0);
+    }
+
+    /// Adds the next block and finds the best vectors of the space. Returns false if no block is left.
+    bool grow() {
+        if (!orthogonalize()) return false;
+        const Matrix image = times(next_);
+        append(space_, next_);
+        append(image_, image);
+        Matrix small = space_.transpose() * image_;
+        small = (small + small.transpose().eval()) / 2;
+        const Eigen::SelfAdjointEigenSolver<Matrix> solver(small);
+        // Descending.
+        const Matrix best = solver.eigenvectors().rowwise().reverse();
+        values_ = solver.eigenvalues().reverse();
+        const Index held = std::min(block_, best.cols());
+        const Matrix vectors = space_ * best.leftCols(held);
+        next_ = image_ * best.leftCols(held) - vectors * values_.head(held).asDiagonal();
+        residuals_ = next_.colwise().norm();
+        if (space_.cols() + block_ > most_) {
+            const Matrix image_of_best = image_ * best.leftCols(held);
+            space_ = vectors;
+            image_ = image_of_best;
+        }
+        vectors_ = vectors;
+        return true;
+    }
+    bool converged(double tolerance) const {
+        return values_.size() >= wanted_ &&
+               (residuals_.head(wanted_).array() <= tolerance * values_[0]).all();
+    }
+    const Eigen::VectorXd& values() const noexcept { return values_; }
+    const Matrix& vectors() const noexcept { return vectors_; }
+    Matrix times(const Matrix& v) const {
+        const Rows in = v;
+        Rows out(samples_, v.cols());
+        const auto size = static_cast<std::size_t>(in.size());
+        kernel_.apply(std::span(in.data(), size), std::span(out.data(), size));
+        return out;
+    }
+
+  private:
+    /// Makes the next block orthonormal to the space; columns that lie in it are dropped.
+    bool orthogonalize() {
+        for (Index j = 0; j < next_.cols(); ++j) {
+            const double norm = next_.col(j).norm();
+            if (norm > 0) next_.col(j) /= norm;
+        }
+        for (int twice = 0; twice < 2; ++twice)
+            if (space_.cols() != 0) next_ -= space_ * (space_.transpose() * next_);
+        const Eigen::ColPivHouseholderQR<Matrix> factors(next_);
+        constexpr double kLeast = 1e-7;  // of a unit vector, that is left outside of the space
+        Index rank = 0;
+        const Index most = std::min(next_.cols(), samples_ - space_.cols());
+        while (rank < most && std::abs(factors.matrixR()(rank, rank)) > kLeast) ++rank;
+        if (rank == 0) return false;
+        next_ = factors.householderQ() * Matrix::Identity(samples_, rank);
+        if (space_.cols() != 0) next_ -= space_ * (space_.transpose() * next_);
+        return true;
+    }
+    static void append(Matrix& to, const Matrix& columns) {
+        const Index before = to.cols();
+        to.conservativeResize(columns.rows(), before + columns.cols());
+        to.rightCols(columns.cols()) = columns;
+    }
+
+    const SolveKernel& kernel_;
+    const Index samples_, wanted_, block_, most_;
+    Matrix space_, image_;  // orthonormal vectors, and K times them
+    Matrix next_;           // the next block: residuals of the best vectors
+    Matrix vectors_;
+    Eigen::VectorXd values_, residuals_;
+};
+
+}  // namespace
+
+void largest_eigenvalues(const SolveKernel& kernel, std::span<double> values, std::span<double> vectors,
+                         const KernelEigenOptions& options, const IterationDone& done,
+                         KernelEigenReport& report) {
+    const auto wanted = static_cast<Index>(values.size()), samples = static_cast<Index>(kernel.samples);
+    BlockSpace space(kernel, wanted, options.seed);
+    while (report.products < options.max_products && space.grow()) {
+        done(++report.products);
+        if (space.converged(options.tolerance)) break;
+    }
+    const Matrix best = space.vectors().leftCols(wanted);
+    const Matrix apart = space.times(best) - best * space.values().head(wanted).asDiagonal();
+    const double largest = space.values()[0];
+    report.residuals.clear();
+    for (Index i = 0; i < wanted; ++i) {
+        values[static_cast<std::size_t>(i)] = space.values()[i];
+        report.residuals.push_back(apart.col(i).norm() / largest);
+    }
+    Eigen::Map<Rows>(vectors.data(), samples, wanted) = best;
+    report.converged =
+        *std::max_element(report.residuals.begin(), report.residuals.end()) <= options.tolerance;
+}
+
+void check_eigen(const KernelMatrixShape& shape, ElementType type, const ConstHostArray& values,
+                 const ConstHostArray& vectors, const KernelEigenOptions& options) {
+    const auto text = [](const auto& value) { return std::to_string(value); };
+    if (!shape.square()) refuse("K of X with Y has no eigenvalues (need a square operator)");
+    const std::uint64_t most = std::min<std::uint64_t>(kMostEigenvalues, shape.samples);
+    if (values.size == 0 || values.size > most)
+        refuse("number of eigenvalues out of range (got " + text(values.size) + ", need 1 to " + text(most) +
+               ")");
+    for (const auto& [what, array] : {std::pair("values", &values), std::pair("vectors", &vectors)})
+        if (array->type != type)
+            refuse(std::string(what) + " are of another type than the operator (got " +
+                   to_string(array->type) + ", need " + to_string(type) + ")");
+    if (vectors.size != values.size * shape.samples)
+        refuse("vectors do not fit the shape (got " + text(vectors.size) + " numbers, need " +
+               text(values.size * shape.samples) + ")");
+    if (!(options.tolerance > 0) || !(options.tolerance < 1))
+        refuse("tolerance out of range (got " + text(options.tolerance) + ", need above 0, below 1)");
+    if (options.max_products == 0) refuse("max_products out of range (got 0, need 1 or more)");
+}
+
+}  // namespace weft::kernels
