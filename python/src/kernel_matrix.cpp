@@ -111,7 +111,7 @@ void matrix_into_store(const std::string& file, const Where& where, Inputs input
                        KernelMatrixHostOptions options, nb::handle progress) {
     const auto k = std::make_shared<KernelMatrixStore>(file, inputs.shape, type);
     const bool states = is_states(inputs.x.type) || inputs.circuit.circuit.reupload;
-    // The store belongs to one call at a time, so a signal waits until the tiles under way are in place.
+    // Not abandoned: a later call, which may be on the same store, waits until this one has ended.
     Call call(where, cost_of(inputs.shape, states), progress, false);
     last_report() = call([=, in = std::move(inputs)](const BatchOptions& batch) mutable {
         options.batch = batch;

@@ -257,10 +257,9 @@ void local(Run& run) {
     refuse("Triangle::lower is of a square K", {size, 1, 64}, 1, lower, true);
 }
 
-/// Every job is done once, by one rank.
-void batch(Run& run) {
-    constexpr std::size_t kJobs = 37, kElements = 500;
-    const weft::Program program(run.backend, weft::compile_glsl({.text = R"(#version 450
+/// y = 2 x + 1.
+weft::Program affine(weft::Backend& backend) {
+    return {backend, weft::compile_glsl({.text = R"(#version 450
 layout(local_size_x_id = 0) in;
 layout(binding = 0) readonly buffer X { float x[]; };
 layout(binding = 1) writeonly buffer Y { float y[]; };
@@ -268,7 +267,13 @@ layout(push_constant) uniform Job { uint count, first; };
 void main() {
     uint i = gl_GlobalInvocationID.x;
     if (i < count) y[i] = 2 * x[i] + 1;
-})"}));
+})"})};
+}
+
+/// Every job is done once, by one rank.
+void batch(Run& run) {
+    constexpr std::size_t kJobs = 37, kElements = 500;
+    const weft::Program program = affine(run.backend);
     std::vector<std::vector<float>> in(kJobs), out(kJobs);
     std::vector<weft::Job> jobs(kJobs);
     for (std::size_t i = 0; i < kJobs; ++i) {
@@ -295,6 +300,29 @@ void main() {
                 "another number of jobs");
 }
 
+/// Rank r needs 0.1 s * (r + 1) each time that it takes jobs: ranks_test.py compares what the ranks have done
+/// with the model.
+void shares(Run& run) {
+    constexpr std::size_t kJobs = 64, kElements = 16;
+    const weft::Program program = affine(run.backend);
+    const std::vector<float> in(kElements, 1.0f);
+    std::vector<std::vector<float>> outputs(kJobs, std::vector<float>(kElements));
+    std::vector<weft::Job> jobs(kJobs);
+    for (std::size_t i = 0; i < kJobs; ++i) {
+        jobs[i].inputs.push_back({in.data(), kElements * 4});
+        jobs[i].outputs.push_back({outputs[i].data(), kElements * 4});
+        jobs[i].elements = kElements;
+    }
+    const int rank = run.ranks.rank();
+    const weft::BatchOptions slow{
+        .progress = [rank](const weft::Progress&) { usleep(100000u * static_cast<unsigned>(rank + 1)); }};
+    run.ranks.together([] {});
+    const weft::mpi::RankBatch done = weft::mpi::run_batch(run.ranks, run.backend, program, jobs, slow);
+    std::printf("SHARE %d %zu %.3f\n", rank, done.jobs.size(), done.wall_s);
+    std::fflush(stdout);
+    run.ranks.together([] {});
+}
+
 /// The last rank never comes: the others name it, and nothing has the name of K.
 void silent(Run& run) {
     Ranks ranks(MPI_COMM_WORLD, {.timeout_s = 1});
@@ -318,11 +346,9 @@ void silent(Run& run) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const std::map<std::string_view, void (*)(Run&)> cases{{"matrices", matrices},
-                                                           {"refusals", refusals},
-                                                           {"local", local},
-                                                           {"batch", batch},
-                                                           {"silent", silent}};
+    const std::map<std::string_view, void (*)(Run&)> cases{{"matrices", matrices}, {"refusals", refusals},
+                                                           {"local", local},       {"batch", batch},
+                                                           {"shares", shares},     {"silent", silent}};
     if (argc != 3 || !cases.contains(argv[1])) return 2;
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);

@@ -15,6 +15,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
+import scaling_model  # noqa: E402
+
 MPIEXEC = PROGRAM = WEFT = None
 
 
@@ -76,6 +79,22 @@ class Ranks(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout.splitlines()[-1:]), (0, ["DONE %d" % ranks]),
                              done.stdout + done.stderr)
 
+    def test_shares_are_those_of_the_model(self):
+        for ranks in 2, 3, 4:
+            done = self.run_ranks(ranks, PROGRAM, "shares", self.folder)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            lines = [line.split() for line in done.stdout.splitlines() if line.startswith("SHARE ")]
+            made = [jobs for _, jobs in sorted((int(rank), int(jobs)) for _, rank, jobs, _ in lines)]
+            step = scaling_model.step_of(64, ranks, 64)
+            speeds = [1 / (rank + 1) for rank in range(ranks)]
+            ends, wanted = scaling_model.hand_out([0.1 / step] * 64, ranks, 64, speeds=speeds)
+            print("ranks: %d, jobs made: %s, by the model: %s; seconds: %s, by the model: %.2f" % (
+                ranks, made, wanted, ", ".join(line[3] for line in lines), max(ends)))
+            self.assertEqual(sum(made), 64)
+            # A busy machine delays some; each rank may have taken three times more or less.
+            for got, want in zip(made, wanted):
+                self.assertLessEqual(abs(got - want), 3 * step, (made, wanted))
+
     def test_batches(self):
         self.check_case("batch", 1, 3)
 
@@ -99,7 +118,7 @@ class Command(Ranks):
                           "--bulk-states", "off"]
 
     test_matrices_have_the_bits_of_one_process = test_ranks_that_differ_or_fail = test_batches = None
-    test_local_parts = test_factorization_by_scalapack = None
+    test_local_parts = test_factorization_by_scalapack = test_shares_are_those_of_the_model = None
     test_a_rank_that_never_comes_is_named = None
 
     def test_a_file_of_four_ranks(self):
