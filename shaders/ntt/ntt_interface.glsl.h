@@ -8,7 +8,6 @@
 #if WEFT_FIELD_WORDS == 1
 
 WEFT_CONST int kRadixBits = 4;
-#define WEFT_NTT_STEPS WEFT_UNROLL
 Element sum_of(Element x, Element y) {
     return lean_add(x, y, modulus());
 }
@@ -22,7 +21,6 @@ Element product_of(Element x, Element y) {
 #elif WEFT_FIELD_WORDS == 2 && defined(WEFT_LIMBS64)
 
 WEFT_CONST int kRadixBits = 4;
-#define WEFT_NTT_STEPS WEFT_UNROLL
 Element sum_of(Element x, Element y) {
     return goldilocks_add(x, y);
 }
@@ -42,8 +40,6 @@ WEFT_CONST int kRadixBits = 3;
 #else
 WEFT_CONST int kRadixBits = 2;
 #endif
-// A product takes so many instructions that those of several steps would not fit the instruction cache.
-#define WEFT_NTT_STEPS WEFT_ROLL
 Element sum_of(Element x, Element y) {
     return add_elements(x, y);
 }

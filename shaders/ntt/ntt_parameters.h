@@ -8,7 +8,7 @@
 // change is where an element of a position lies in memory: at the position, or at the position with its bits
 // reversed.
 //
-// A workgroup holds a tile of 2^kTileBits elements: 2^kPassBits rows, which are the bits that the pass
+// A workgroup holds a tile of 2^kTileBits elements: 2^pass_bits rows, which are the bits that the pass
 // transforms, and columns, which are other bits of the position or of the number of the transform.
 #ifndef WEFT_SHARED_NTT_PARAMETERS_H
 #define WEFT_SHARED_NTT_PARAMETERS_H
@@ -18,6 +18,10 @@
 WEFT_SHARED_BEGIN
 
 struct NttParameters {
+    // The compact shader reads the first three here, the other one has constants in their place.
+    uint pass_bits;  // bits that the pass transforms
+    uint zero_bits;  // of the first step: upper halves that count as zero
+    uint flags;      // kNtt...
     uint log_size;
     uint low;                 // the lowest bit that the pass transforms
     uint column_low;          // the lowest bit of the columns; from log_size on they are transforms

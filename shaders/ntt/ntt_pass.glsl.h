@@ -8,8 +8,9 @@
 #include "shaders/ntt/ntt_index.h"
 
 WEFT_CONST uint kOwn = 1u << kRadixBits;
-WEFT_CONST uint kColumnBits = kTileBits - kPassBits;
-WEFT_CONST uint kSteps = (kPassBits + kRadixBits - 1u) / kRadixBits;
+WEFT_CONST uint kInvocations = 1u << (kTileBits - kRadixBits);
+#define kColumnBits (kTileBits - kPassBits)
+#define kSteps ((kPassBits + kRadixBits - 1u) / kRadixBits)
 // Words of the elements of a tile are apart, and there is a gap after every 16 of them, so that neighbouring
 // invocations use different banks of shared memory.
 WEFT_CONST uint kPlane = (1u << kTileBits) + ((1u << kTileBits) >> 4);
@@ -31,7 +32,7 @@ WEFT_GPU bool flag(uint bits) {
 // The element of an invocation, of those that are no neighbours in the step that transforms `bits` bits from
 // `low` on.
 WEFT_GPU Place place_of(uint other, uint low, uint bits, bool by_columns) {
-    const uint index = other * (1u << (kTileBits - kRadixBits)) + gl_LocalInvocationIndex;
+    const uint index = other * kInvocations + gl_LocalInvocationIndex;
     const uint row_bits = kPassBits - bits;
     Place at;
     if (by_columns) {
@@ -137,75 +138,137 @@ WEFT_GPU void butterflies(WEFT_INOUT(Held) x, uint bits, uint zeros) {
     }
 }
 
-// After the bits above `low` were transformed down to it: factors of the rows that remain.
-WEFT_GPU void twiddle(WEFT_INOUT(Held) x, uint low, uint bits, bool by_columns) {
-    WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
-        const uint j = uint(u) & low_mask(bits);
-        if (j != 0u) {
-            const uint rest = place_of(uint(u) >> bits, low, bits, by_columns).row & low_mask(low);
-            const uint power = (rest * reversed_bits(j, bits)) << (p.root_bits - low - bits);
-            x.at[u] = product_of(x.at[u], table_at(p.roots + power));
-        }
+// Element `l` of the tile in an order in which neighbours are neighbours in memory.
+WEFT_GPU Place memory_place(uint l, bool reversed, bool by_columns) {
+    Place at;
+    if (by_columns) {
+        at.column = l & low_mask(kColumnBits);
+        at.row = l >> kColumnBits;
+    } else {
+        at.column = l >> kPassBits;
+        at.row = l & low_mask(kPassBits);
+        if (reversed) at.row = reversed_bits(at.row, kPassBits);
     }
+    return at;
+}
+WEFT_GPU Place load_place(uint u) {
+    return memory_place(u * kInvocations + gl_LocalInvocationIndex, flag(kNttLoadReversed),
+                        flag(kNttLoadColumns));
+}
+WEFT_GPU Place store_place(uint u) {
+    return memory_place(u * kInvocations + gl_LocalInvocationIndex, flag(kNttStoreReversed),
+                        flag(kNttStoreColumns));
+}
+WEFT_GPU uint shared_at(Place at) {
+    return shared_index(at.row, at.column);
 }
 
-// Element `l` of the tile in the order of memory, of rows that are contiguous there.
-WEFT_GPU Place staged_place(uint l, bool reversed) {
-    Place at;
-    at.column = l >> kPassBits;
-    at.row = l & low_mask(kPassBits);
-    if (reversed) at.row = reversed_bits(at.row, kPassBits);
+// Element u of an invocation in the step that transforms `bits` bits from `low` on.
+WEFT_GPU Place step_place(uint u, uint low, uint bits, bool by_columns) {
+    Place at = place_of(u >> bits, low, bits, by_columns);
+    at.row |= (u & low_mask(bits)) << low;
     return at;
 }
 
+// What element u is multiplied by after the step: a power that depends on the rows that remain. 0: nothing.
+WEFT_GPU uint twiddle_power(uint u, uint low, uint bits, bool by_columns) {
+    const uint rest = place_of(u >> bits, low, bits, by_columns).row & low_mask(low);
+    return (rest * reversed_bits(u & low_mask(bits), bits)) << (p.root_bits - low - bits);
+}
+
+#if defined(WEFT_NTT_COMPACT)
+
+// Few products in the code, because each takes many instructions: tiles are in shared memory between all
+// parts, and an invocation multiplies its own elements in loops.
+WEFT_GPU void transform_tile(uint tile) {
+    WEFT_ROLL for (uint u = 0u; u < kOwn; ++u) {
+        const Place at = load_place(u);
+        put_shared(shared_at(at), load_at(position_of(tile, at)));
+    }
+    barrier();
+    WEFT_ROLL for (uint step = 0u; step < kSteps; ++step) {
+        const uint done = step * uint(kRadixBits), bits = min(uint(kRadixBits), kPassBits - done);
+        const uint low = kPassBits - done - bits;
+        const bool by_columns = flag(low == 0u ? kNttStoreColumns : kNttLoadColumns);
+        Held x;
+        WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) x.at[u] =
+            get_shared(shared_at(step_place(uint(u), low, bits, by_columns)));
+        butterflies(x, bits, step == 0u ? kZeroBits : 0u);
+        WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u)
+            put_shared(shared_at(step_place(uint(u), low, bits, by_columns)), x.at[u]);
+        if (low != 0u) {
+            WEFT_ROLL for (uint u = 1u; u < kOwn; ++u) {
+                const uint at = shared_at(step_place(u, low, bits, by_columns));
+                const uint power = twiddle_power(u, low, bits, by_columns);
+                if ((u & low_mask(bits)) != 0u)
+                    put_shared(at, product_of(get_shared(at), table_at(p.roots + power)));
+            }
+        }
+        barrier();
+    }
+    WEFT_ROLL for (uint u = 0u; u < kOwn; ++u) {
+        const Place at = store_place(u);
+        const uint position = position_of(tile, at);
+        store_at(position, finished(get_shared(shared_at(at)), position, at.row));
+    }
+}
+
+#else
+
 WEFT_GPU void load_staged(uint tile) {
     WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
-        const uint l = uint(u) * (1u << (kTileBits - kRadixBits)) + gl_LocalInvocationIndex;
-        const Place at = staged_place(l, flag(kNttLoadReversed));
-        put_shared(shared_index(at.row, at.column), load_at(position_of(tile, at)));
+        const Place at = load_place(uint(u));
+        put_shared(shared_at(at), load_at(position_of(tile, at)));
     }
     barrier();
 }
 WEFT_GPU void store_staged(uint tile) {
     barrier();
     WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
-        const uint l = uint(u) * (1u << (kTileBits - kRadixBits)) + gl_LocalInvocationIndex;
-        const Place at = staged_place(l, flag(kNttStoreReversed));
-        store_at(position_of(tile, at), get_shared(shared_index(at.row, at.column)));
+        const Place at = store_place(uint(u));
+        store_at(position_of(tile, at), get_shared(shared_at(at)));
     }
 }
 
+// All in registers, and only what has to be in shared memory.
 WEFT_GPU void transform_tile(uint tile) {
     Held x;
     if (flag(kNttLoadStaged)) load_staged(tile);
-    WEFT_NTT_STEPS for (uint step = 0u; step < kSteps; ++step) {
-        const uint done = step * kRadixBits, bits = min(kRadixBits, kPassBits - done);
+    WEFT_UNROLL for (uint step = 0u; step < kSteps; ++step) {
+        const uint done = step * uint(kRadixBits), bits = min(uint(kRadixBits), kPassBits - done);
         const uint low = kPassBits - done - bits;
         const bool by_columns = flag(low == 0u && kSteps > 1u ? kNttStoreColumns : kNttLoadColumns);
         WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
-            Place at = place_of(uint(u) >> bits, low, bits, by_columns);
-            at.row |= (uint(u) & low_mask(bits)) << low;
+            const Place at = step_place(uint(u), low, bits, by_columns);
             if (step == 0u && !flag(kNttLoadStaged))
                 x.at[u] = load_at(position_of(tile, at));
             else
-                x.at[u] = get_shared(shared_index(at.row, at.column));
+                x.at[u] = get_shared(shared_at(at));
         }
         butterflies(x, bits, step == 0u ? kZeroBits : 0u);
-        if (low != 0u) twiddle(x, low, bits, by_columns);
-        if (low != 0u || flag(kNttStoreStaged)) barrier();
+        if (low != 0u) {
+            WEFT_UNROLL for (int u = 1; u < (1 << kRadixBits); ++u) {
+                if ((uint(u) & low_mask(bits)) != 0u)
+                    x.at[u] = product_of(x.at[u],
+                                         table_at(p.roots + twiddle_power(uint(u), low, bits, by_columns)));
+            }
+        }
+        // What an invocation puts here replaces what it got.
         WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
-            Place at = place_of(uint(u) >> bits, low, bits, by_columns);
-            at.row |= (uint(u) & low_mask(bits)) << low;
-            if (low == 0u) x.at[u] = finished(x.at[u], position_of(tile, at), at.row);
+            const Place at = step_place(uint(u), low, bits, by_columns);
+            const uint position = position_of(tile, at);
+            if (low == 0u) x.at[u] = finished(x.at[u], position, at.row);
             if (low == 0u && !flag(kNttStoreStaged))
-                store_at(position_of(tile, at), x.at[u]);
+                store_at(position, x.at[u]);
             else
-                put_shared(shared_index(at.row, at.column), x.at[u]);
+                put_shared(shared_at(at), x.at[u]);
         }
         if (low != 0u) barrier();
     }
     if (flag(kNttStoreStaged)) store_staged(tile);
 }
+
+#endif
 
 WEFT_MAIN() {
     for (uint tile = gl_WorkGroupID.x; tile < count; tile += gl_NumWorkGroups.x) {

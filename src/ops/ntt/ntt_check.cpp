@@ -73,16 +73,6 @@ void check_apart(const std::string& function, const char* name, const FieldRange
                                    : " (got shared memory, need other memory)"));
 }
 
-/// A matrix with columns must fit one binding, because its transforms cannot be bound one by one.
-void check_columns(const DeviceInfo& device, const NttArguments& a, const FieldRange& in,
-                   const FieldRange& out) {
-    const std::uint64_t most = device.limits.max_storage_buffer_range, got = std::max(in.bytes, out.bytes);
-    if (a.shape.layout == NttLayout::columns && got > most)
-        refuse(a.function, "the columns do not fit one binding of " + device.name + " (got " +
-                               std::to_string(got) + " bytes, need at most " + std::to_string(most) +
-                               "; use fewer columns or NttLayout::rows)");
-}
-
 NttRequest request_of(const NttArguments& a, const NttScalars& scalars) {
     NttRequest r;
     r.field = a.field;
@@ -127,7 +117,6 @@ NttRequest check_ntt(const DeviceInfo& device, const NttArguments& a, const Fiel
     check_range(a.function, field, "in", in, shape.batch * request.inputs);
     check_range(a.function, field, "out", out, shape.elements());
     check_apart(a.function, "in", in, out, request.inputs == shape.size());
-    check_columns(device, a, in, out);
     return request;
 }
 
@@ -144,7 +133,6 @@ NttExtension check_ntt_extend(const DeviceInfo& device, const NttArguments& a, s
     check_range(a.function, field, "in", in, a.shape.elements());
     check_range(a.function, field, "out", out, a.shape.elements() * blowup);
     check_apart(a.function, "in", in, out, false);
-    check_columns(device, a, in, out);
     NttArguments large = a, small = a;
     large.shape.log_size += extra;
     large.shape.inputs = a.shape.size();
@@ -186,6 +174,15 @@ NttProduct check_ntt_product(const DeviceInfo& device, Field field, FieldForm fo
     product.b.inputs = n;
     product.out.outputs = m + n - 1;
     return product;
+}
+
+void check_ntt_columns(const DeviceInfo& device, const NttArguments& a, const FieldRange& in,
+                       const FieldRange& out) {
+    const std::uint64_t most = device.limits.max_storage_buffer_range, got = std::max(in.bytes, out.bytes);
+    if (a.shape.layout == NttLayout::columns && got > most)
+        refuse(a.function, "the columns do not fit one binding of " + device.name + " (got " +
+                               std::to_string(got) + " bytes, need at most " + std::to_string(most) +
+                               "; use fewer columns or NttLayout::rows)");
 }
 
 void check_ntt_values(const char* function, Field field, const char* name, const ConstHostArray& array,

@@ -58,6 +58,11 @@ struct NttProduct {
 NttProduct check_ntt_product(const DeviceInfo& device, Field field, FieldForm form, FieldShader shader,
                              const FieldRange& a, const FieldRange& b, const FieldRange& out);
 
+/// For arrays on the device: a matrix with columns must fit one binding, because its transforms cannot be
+/// bound one by one. Errors: invalid_argument.
+void check_ntt_columns(const DeviceInfo& device, const NttArguments& arguments, const FieldRange& in,
+                       const FieldRange& out);
+
 /// Reads all values with up to `threads` threads and refuses those >= p. `count` is the number of elements of
 /// each transform; 0: the array is not a batch, and the text names no transform. Errors: invalid_argument.
 void check_ntt_values(const char* function, Field field, const char* name, const ConstHostArray& array,

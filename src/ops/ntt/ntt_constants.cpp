@@ -37,9 +37,12 @@ std::uint32_t two_adicity_of(const shared::FieldConstants& f) {
 /// x raised to a number of any length.
 FieldWords power_of_words(Field field, const FieldWords& x, const FieldWords& exponent) {
     FieldWords power = field_constants(field).r;
+    bool begun = false;
     for (std::uint32_t bit = 384; bit-- > 0;) {
-        power = montgomery_on_host(field, power, power);
-        if ((exponent.word[bit / 32] >> (bit % 32) & 1u) != 0) power = montgomery_on_host(field, power, x);
+        const bool set = (exponent.word[bit / 32] >> (bit % 32) & 1u) != 0;
+        if (begun) power = montgomery_on_host(field, power, power);
+        if (set) power = begun ? montgomery_on_host(field, power, x) : x;
+        begun = begun || set;
     }
     return power;
 }
@@ -113,7 +116,14 @@ FieldWords ntt_inverse(Field field, const FieldWords& x) {
 }
 
 FieldWords ntt_default_root(Field field, std::uint32_t log_size) {
-    FieldWords root = root_of_all(field);
+    static const auto kRoots = [] {
+        std::array<FieldWords, kGenerators.size()> roots{};
+        for (const FieldInfo& info : fields())
+            if (generator_of(info.field) != 0)
+                roots[static_cast<std::size_t>(info.field)] = root_of_all(info.field);
+        return roots;
+    }();
+    FieldWords root = kRoots[static_cast<std::size_t>(field)];
     for (std::uint32_t k = two_adicity_of(field_constants(field)); k > log_size; --k)
         root = montgomery_on_host(field, root, root);
     return root;

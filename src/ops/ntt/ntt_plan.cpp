@@ -35,6 +35,8 @@ class Planner {
     NttPlan make() {
         plan_.words = f_.words;
         plan_.shader = shader();
+        plan_.compact = f_.words > 2 || (f_.words == 2 && plan_.shader == FieldShader::limbs32) ||
+                        (device_.type == DeviceType::cpu && r_.shader == FieldShader::automatic);
         const std::vector<std::uint32_t> bits = pass_bits();
         // The pass that reorders does not work in place, nor does one whose output is shorter.
         plan_.scratch = bits.size() > 1 && (r_.order == NttOrder::nn || r_.outputs >> r_.log_size == 0);
@@ -113,60 +115,66 @@ class Planner {
     NttPass pass(std::size_t index, const std::vector<std::uint32_t>& bits, std::uint32_t low) const {
         const bool first = index == 0, last = index + 1 == bits.size();
         NttPass pass;
-        pass.bits = bits[index];
         shared::NttParameters& p = pass.parameters;
+        p.pass_bits = bits[index];
         p.log_size = r_.log_size;
         p.low = low;
         p.batch = static_cast<std::uint32_t>(r_.batch);
-        if (r_.order == NttOrder::rn) pass.flags |= shared::kNttLoadReversed | shared::kNttStoreReversed;
-        if (r_.order == NttOrder::nn && last) pass.flags |= shared::kNttStoreReversed;
+        if (r_.order == NttOrder::rn)
+            pass.parameters.flags |= shared::kNttLoadReversed | shared::kNttStoreReversed;
+        if (r_.order == NttOrder::nn && last) pass.parameters.flags |= shared::kNttStoreReversed;
         pass.from = first ? NttMemory::in : plan_.scratch ? NttMemory::scratch : NttMemory::out;
         pass.to = plan_.scratch && !last ? NttMemory::scratch : NttMemory::out;
         place_columns(pass, bits.size() == 1);
         place_memory(pass, first, last);
         stage(pass);
         if (r_.direction == NttDirection::forward && first && r_.scalars.has_coset)
-            pass.flags |= shared::kNttScaleFirst;
+            pass.parameters.flags |= shared::kNttScaleFirst;
         if (r_.direction == NttDirection::inverse && last) {
             if (r_.scalars.has_coset)
-                pass.flags |= shared::kNttScaleLast;
+                pass.parameters.flags |= shared::kNttScaleLast;
             else if (first)
-                pass.flags |= shared::kNttScaleOne;
+                pass.parameters.flags |= shared::kNttScaleOne;
         }
         return pass;
     }
 
-    bool has(const NttPass& pass, std::uint32_t flag) const { return (pass.flags & flag) != 0; }
+    bool has(const NttPass& pass, std::uint32_t flag) const { return (pass.parameters.flags & flag) != 0; }
 
     void place_columns(NttPass& pass, bool single) const {
         const std::uint32_t k = r_.log_size, low = pass.parameters.low;
-        std::uint32_t columns = tile_ - std::min(tile_, pass.bits), at = k;
+        std::uint32_t columns = tile_ - std::min(tile_, pass.parameters.pass_bits), at = k;
         if (single || batch_columns()) {
-            columns = std::max(std::min(columns, log_ceil(r_.batch)), radix_ - std::min(radix_, pass.bits));
-            pass.flags |= shared::kNttBatchLimited;
+            // The compact shader has one program for each size of tile, so all of its tiles have one size.
+            if (!plan_.compact)
+                columns = std::max(std::min(columns, log_ceil(r_.batch)),
+                                   radix_ - std::min(radix_, pass.parameters.pass_bits));
+            pass.parameters.flags |= shared::kNttBatchLimited;
             if (r_.layout == NttLayout::columns)
-                pass.flags |= shared::kNttLoadColumns | shared::kNttStoreColumns;
+                pass.parameters.flags |= shared::kNttLoadColumns | shared::kNttStoreColumns;
         } else {
             const bool reversed = has(pass, shared::kNttStoreReversed);
             const bool load_contiguous = rows_contiguous(pass, has(pass, shared::kNttLoadReversed));
             const bool store_contiguous = rows_contiguous(pass, reversed);
             // The end of the position that is contiguous in the memory of the output, or next to the rows.
-            const std::uint32_t above = k - low - pass.bits;
+            const std::uint32_t above = k - low - pass.parameters.pass_bits;
             if (!store_contiguous) {
                 columns = std::min(columns, reversed ? above : low);
                 at = reversed ? k - columns : 0;
-                pass.flags |= shared::kNttStoreColumns | (load_contiguous ? 0 : shared::kNttLoadColumns);
+                pass.parameters.flags |=
+                    shared::kNttStoreColumns | (load_contiguous ? 0 : shared::kNttLoadColumns);
             } else {
                 columns = std::min(columns, low == 0 ? above : low);
-                at = low == 0 ? pass.bits : low - columns;
+                at = low == 0 ? pass.parameters.pass_bits : low - columns;
             }
         }
-        pass.tile_bits = pass.bits + columns;
+        pass.tile_bits = pass.parameters.pass_bits + columns;
         pass.parameters.column_low = at;
     }
 
     bool rows_contiguous(const NttPass& pass, bool reversed) const {
-        return reversed ? pass.parameters.low + pass.bits == r_.log_size : pass.parameters.low == 0;
+        return reversed ? pass.parameters.low + pass.parameters.pass_bits == r_.log_size
+                        : pass.parameters.low == 0;
     }
 
     void place_memory(NttPass& pass, bool first, bool last) const {
@@ -181,11 +189,12 @@ class Planner {
         p.out_stride = p.in_stride;
         p.in_next = rows ? narrow(in) : 1;
         p.out_next = rows ? narrow(out) : 1;
-        if (in != n) pass.flags |= shared::kNttInLimited;
-        if (out != n) pass.flags |= shared::kNttOutLimited;
-        const std::uint32_t step = std::min(radix_, pass.bits);
+        if (in != n) pass.parameters.flags |= shared::kNttInLimited;
+        if (out != n) pass.parameters.flags |= shared::kNttOutLimited;
+        const std::uint32_t step = std::min(radix_, pass.parameters.pass_bits);
         if (first)
-            while (pass.zero_bits < step && in <= n >> (pass.zero_bits + 1)) ++pass.zero_bits;
+            while (pass.parameters.zero_bits < step && in <= n >> (pass.parameters.zero_bits + 1))
+                ++pass.parameters.zero_bits;
     }
 
     /// Neighbouring elements of rows that one invocation holds are accessed by neighbouring invocations,
@@ -193,15 +202,16 @@ class Planner {
     void stage(NttPass& pass) const {
         if (batch_columns() || (r_.layout == NttLayout::columns && has(pass, shared::kNttLoadColumns)))
             return;
-        const std::uint32_t element = 4 * f_.words, first = std::min(radix_, pass.bits);
-        const std::uint32_t last = (pass.bits - 1) % radix_ + 1;
+        const std::uint32_t element = 4 * f_.words, first = std::min(radix_, pass.parameters.pass_bits);
+        const std::uint32_t last = (pass.parameters.pass_bits - 1) % radix_ + 1;
         const auto narrow = [&](bool in_registers, std::uint32_t step) {
-            return (in_registers ? element : element << (pass.bits - step)) < kSectorBytes;
+            return (in_registers ? element : element << (pass.parameters.pass_bits - step)) < kSectorBytes;
         };
         const bool load = has(pass, shared::kNttLoadReversed), store = has(pass, shared::kNttStoreReversed);
-        if (rows_contiguous(pass, load) && narrow(load, first)) pass.flags |= shared::kNttLoadStaged;
+        if (rows_contiguous(pass, load) && narrow(load, first))
+            pass.parameters.flags |= shared::kNttLoadStaged;
         if (rows_contiguous(pass, store) && !has(pass, shared::kNttStoreColumns) && narrow(!store, last))
-            pass.flags |= shared::kNttStoreStaged;
+            pass.parameters.flags |= shared::kNttStoreStaged;
     }
 
     std::uint32_t add(std::vector<NttTable>& tables, NttTable table) const {
@@ -216,7 +226,7 @@ class Planner {
             r_.direction == NttDirection::forward ? r_.scalars.root : ntt_inverse(r_.field, r_.scalars.root);
         const auto power = [&](std::uint32_t log) { return ntt_power(r_.field, w, std::uint64_t{1} << log); };
         std::uint32_t root_bits = 0;
-        for (const NttPass& pass : plan_.passes) root_bits = std::max(root_bits, pass.bits);
+        for (const NttPass& pass : plan_.passes) root_bits = std::max(root_bits, pass.parameters.pass_bits);
         add(plan_.tables, {0, 1u << root_bits, 0, 0, power(k - root_bits), f_.r});
         FieldWords scale = r_.direction == NttDirection::inverse && !r_.scalars.has_coset
                                ? ntt_inverse_size(r_.field, k)
@@ -226,17 +236,19 @@ class Planner {
             p.root_bits = root_bits;
             if (has(pass, shared::kNttScaleOne)) p.scale_high = add(plan_.tables, {0, 1, 0, 0, f_.r, scale});
             if (p.low == 0) continue;
-            pass.flags |= shared::kNttFactors;
-            const std::uint32_t order = k - p.low - pass.bits;
-            const bool direct = p.low + pass.bits <= kDirectBits;
-            const std::uint32_t columns = pass.tile_bits - pass.bits;
+            pass.parameters.flags |= shared::kNttFactors;
+            const std::uint32_t order = k - p.low - pass.parameters.pass_bits;
+            const bool direct = p.low + pass.parameters.pass_bits <= kDirectBits;
+            const std::uint32_t columns = pass.tile_bits - pass.parameters.pass_bits;
             p.split = direct ? p.low : std::min(p.low, std::max((p.low + 1) / 2, columns));
-            p.factors = add(plan_.tables, {0, 1u << (pass.bits + p.split), pass.bits, p.split, power(order),
-                                           p.split == p.low ? scale : f_.r});
+            p.factors =
+                add(plan_.tables, {0, 1u << (pass.parameters.pass_bits + p.split), pass.parameters.pass_bits,
+                                   p.split, power(order), p.split == p.low ? scale : f_.r});
             if (p.split != p.low) {
-                pass.flags |= shared::kNttFactorsHigh;
-                p.factors_high = add(plan_.tables, {0, 1u << (pass.bits + p.low - p.split), pass.bits,
-                                                    p.low - p.split, power(order + p.split), scale});
+                pass.parameters.flags |= shared::kNttFactorsHigh;
+                p.factors_high = add(plan_.tables, {0, 1u << (pass.parameters.pass_bits + p.low - p.split),
+                                                    pass.parameters.pass_bits, p.low - p.split,
+                                                    power(order + p.split), scale});
             }
             scale = f_.r;  // in the first pass alone
         }
@@ -272,10 +284,10 @@ NttPlan plan_ntt(const DeviceInfo& device, const NttRequest& request) {
 
 std::uint64_t ntt_tiles(const NttPass& pass, std::uint64_t batch) {
     const shared::NttParameters& p = pass.parameters;
-    const std::uint32_t columns = pass.tile_bits - pass.bits;
+    const std::uint32_t columns = pass.tile_bits - pass.parameters.pass_bits;
     if (p.column_low < p.log_size) return batch << (p.log_size - pass.tile_bits);
     const std::uint64_t transforms = (batch + (std::uint64_t{1} << columns) - 1) >> columns;
-    return transforms << (p.log_size - pass.bits);
+    return transforms << (p.log_size - pass.parameters.pass_bits);
 }
 
 std::uint64_t ntt_entries(const std::vector<NttTable>& tables) {

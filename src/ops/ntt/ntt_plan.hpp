@@ -35,9 +35,7 @@ struct NttRequest {
 enum class NttMemory { in, scratch, out };
 
 struct NttPass {
-    std::uint32_t bits = 0, tile_bits = 0;  ///< the columns have tile_bits - bits
-    std::uint32_t zero_bits = 0;            ///< of the first step: upper halves that count as zero
-    std::uint32_t flags = 0;                ///< kNtt...
+    std::uint32_t tile_bits = 0;  ///< the columns have tile_bits - pass_bits
     NttMemory from = NttMemory::in, to = NttMemory::out;
     /// Of the whole batch; a call that takes transforms in groups sets `batch` for each.
     shared::NttParameters parameters{};
@@ -52,7 +50,10 @@ struct NttTable {
 
 struct NttPlan {
     FieldShader shader = FieldShader::limbs32;  ///< never automatic
-    std::uint32_t words = 0;                    ///< of an element
+    /// The shader with smaller code: for elements of many words, whose products take many instructions, and
+    /// on a CPU, which compiles as long as it computes, unless the caller chose a shader.
+    bool compact = false;
+    std::uint32_t words = 0;  ///< of an element
     std::vector<NttPass> passes;
     std::vector<NttTable> tables;  ///< of roots
     std::vector<NttTable> scales;  ///< of powers of the coset; empty: none

@@ -21,17 +21,20 @@ kernels::FieldRange range_of(const ConstDeviceArray& array) {
 
 void ntt(Stream& stream, Field field, NttDirection direction, const ConstDeviceArray& in,
          const DeviceArray& out, const NttShape& shape, const NttOptions& options) {
+    const kernels::NttArguments arguments = kernels::ntt_arguments("ntt", field, direction, shape, options);
     const kernels::NttRequest request =
-        kernels::check_ntt(stream.device(), kernels::ntt_arguments("ntt", field, direction, shape, options),
-                           range_of(in), range_of(out));
+        kernels::check_ntt(stream.device(), arguments, range_of(in), range_of(out));
+    kernels::check_ntt_columns(stream.device(), arguments, range_of(in), range_of(out));
     kernels::record_ntt(stream, request, kernels::ntt_words(in), kernels::ntt_words(out));
 }
 
 void ntt_extend(Stream& stream, Field field, const ConstDeviceArray& in, const DeviceArray& out,
                 const NttShape& shape, std::uint32_t blowup, const NttOptions& options) {
-    const kernels::NttExtension extension = kernels::check_ntt_extend(
-        stream.device(), kernels::ntt_arguments("ntt_extend", field, NttDirection::forward, shape, options),
-        blowup, range_of(in), range_of(out));
+    const kernels::NttArguments arguments =
+        kernels::ntt_arguments("ntt_extend", field, NttDirection::forward, shape, options);
+    const kernels::NttExtension extension =
+        kernels::check_ntt_extend(stream.device(), arguments, blowup, range_of(in), range_of(out));
+    kernels::check_ntt_columns(stream.device(), arguments, range_of(in), range_of(out));
     kernels::record_ntt_extend(stream, extension, kernels::ntt_words(in), kernels::ntt_words(out));
 }
 

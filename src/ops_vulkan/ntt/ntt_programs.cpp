@@ -13,24 +13,27 @@
 namespace weft::kernels {
 namespace {
 
+enum class Module { tables, compact, pass };
+
 struct ModuleWords {
+    Module module;
     std::uint32_t words;  // of an element
     FieldShader shader;
-    std::span<const std::uint32_t> pass, tables;
+    std::span<const std::uint32_t> spirv;
 };
 
 // kModules: shaders/CMakeLists.txt writes this list of the modules that it builds.
 #include "shaders/ntt_modules.inc"
 
-const ModuleWords& module_of(const NttPlan& plan) {
+std::span<const std::uint32_t> module_of(const NttPlan& plan, Module module) {
     const auto found = std::find_if(std::begin(kModules), std::end(kModules), [&](const ModuleWords& m) {
-        return m.words == plan.words && m.shader == plan.shader;
+        return m.module == module && m.words == plan.words && m.shader == plan.shader;
     });
     if (found == std::end(kModules))
         throw Error(Errc::unsupported, "ntt: this build has no such shader (got elements of " +
                                            std::to_string(plan.words) +
                                            " words, need one of ntt_modules.inc)");
-    return *found;
+    return found->spirv;
 }
 
 // The ids are those of shaders/field/field_interface.h and shaders/ntt/ntt_pass.comp. Of Goldilocks with
@@ -87,9 +90,13 @@ core::ScratchCache::Key key_of(Field field, std::uint32_t words, const std::vect
 Program ntt_program(const Stream& stream, Field field, const NttPlan& plan, const NttPass& pass) {
     std::vector<SpecConstant> constants =
         field_constants_of(field_constants(field), plan, plan.local_size(pass));
-    constants.insert(constants.end(),
-                     {{40u, pass.bits}, {41u, pass.tile_bits}, {42u, pass.zero_bits}, {43u, pass.flags}});
-    return {stream, module_of(plan).pass,
+    constants.emplace_back(40u, pass.tile_bits);
+    if (!plan.compact) {
+        constants.emplace_back(41u, pass.parameters.pass_bits);
+        constants.emplace_back(42u, pass.parameters.zero_bits);
+        constants.emplace_back(43u, pass.parameters.flags);
+    }
+    return {stream, module_of(plan, plan.compact ? Module::compact : Module::pass),
             ProgramOptions{.name = "ntt",
                            .constants = std::move(constants),
                            .elements_per_workgroup = 1,
@@ -103,7 +110,7 @@ BufferView<const std::uint32_t> ntt_table_words(const Stream& stream, Field fiel
         [&](Stream& steps, const BufferView<std::uint32_t>& words) {
             const std::uint32_t local_size = 64;
             const Program program(
-                steps, module_of(plan).tables,
+                steps, module_of(plan, Module::tables),
                 ProgramOptions{.name = "ntt_tables",
                                .constants = field_constants_of(field_constants(field), plan, local_size),
                                .max_workgroups = std::max(steps.device().limits.max_workgroup_count[0], 1u)});

@@ -104,7 +104,7 @@ TEST_CASE("ntt: the fast transform of the oracle is the definition") {
     }
 }
 
-TEST_CASE("ntt: every size to 2^10 in every field, order, direction and layout") {
+TEST_CASE("ntt: small sizes in every field, order, direction and layout") {
     on_device([](weft::Backend& backend) {
         for (const weft::FieldInfo& field : weft::fields()) {
             if (weft::ntt_info(field.field).two_adicity == 0) continue;
@@ -115,16 +115,27 @@ TEST_CASE("ntt: every size to 2^10 in every field, order, direction and layout")
     });
 }
 
-TEST_CASE("ntt: passes of few bits") {
+TEST_CASE("ntt: two and three passes") {
     on_device([](weft::Backend& backend) {
-        for (const Field field : {Field::babybear, Field::goldilocks, Field::bn254_fr, Field::bls12_377_fp}) {
+        const auto passes = [&](Field field, std::uint32_t bits, std::size_t count) {
             const Modulus m(field);
-            const std::uint32_t radix = m.info().element_bytes <= 8    ? 4
-                                        : m.info().element_bytes == 32 ? 3
-                                                                       : 2;
-            for (std::uint32_t log_size = radix + 1; log_size <= 3 * radix; ++log_size)
-                for (const std::uint32_t extra : {0u, 1u})
-                    every_way(backend, m, log_size, log_size % 2 == 0 ? 3 : 33, {.pass_bits = radix + extra});
-        }
+            for (const std::uint32_t log_size : {bits + 1, 2 * bits, 3 * bits - 1})
+                every_way(backend, m, log_size, count, {.pass_bits = bits});
+        };
+        passes(Field::babybear, 4, 33);
+        passes(Field::goldilocks, 5, 3);
+        passes(Field::bn254_fr, 4, 3);
+        passes(Field::bls12_377_fp, 3, 2);
+    });
+}
+
+// An explicit choice takes the shader of GPUs on a CPU, too.
+TEST_CASE("ntt: the shaders that keep tiles in registers") {
+    on_device([](weft::Backend& backend) {
+        every_way(backend, Modulus(Field::koalabear), 6, 5, {.shader = weft::FieldShader::limbs32});
+        every_way(backend, Modulus(Field::babybear), 9, 3,
+                  {.shader = weft::FieldShader::limbs32, .tile_bits = 8, .pass_bits = 5});
+        every_way(backend, Modulus(Field::goldilocks), 8, 3,
+                  {.shader = weft::FieldShader::limbs64, .tile_bits = 7, .pass_bits = 4});
     });
 }
