@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-tools/setup.sh
+tools/setup.sh --mpi
 # CUDA kernels run only on a machine with a GPU; elsewhere one intermediate code, hardly optimized, is enough to show
 # that they compile.
 cuda=(-DCMAKE_CUDA_ARCHITECTURES=75-virtual)

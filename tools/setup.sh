@@ -4,7 +4,7 @@
 # the exact list of what is missing is printed. If everything is present, one line is printed. What the Python package
 # needs goes into a virtual environment, build/python-venv. Not included are clang-format and clang-tidy 14,
 # which are needed to change weft. With --languages, Rust and Go are installed too: each has a test of the C API, which
-# exists only where its compiler is.
+# exists only where its compiler is. With --mpi, what weft::mpi and its tests need is installed too; MPICH works as well.
 set -euo pipefail
 
 # One line for each package: the Debian package | how its presence is checked | what to install on other systems.
@@ -41,11 +41,18 @@ languages=(
     "rustc|command rustc|Rust, for a test of the C API"
     "golang-go|command go|Go, for a test of the C API"
 )
-case "${1:-}" in
-    "") ;;
-    --languages) needs+=("${languages[@]}") ;;
-    *) echo "setup: unknown argument '$1' (need --languages or nothing)" >&2; exit 2 ;;
-esac
+mpi=(
+    "libopenmpi-dev|command mpicc|MPI 3.0 or newer, for weft::mpi"
+    "openmpi-bin|command mpirun|mpirun, for the tests of weft::mpi"
+    "libscalapack-openmpi-dev|library scalapack-openmpi|ScaLAPACK, for a test of weft::mpi"
+)
+for argument in "$@"; do
+    case $argument in
+        --languages) needs+=("${languages[@]}") ;;
+        --mpi) needs+=("${mpi[@]}") ;;
+        *) echo "setup: unknown argument '$argument' (need --languages, --mpi or nothing)" >&2; exit 2 ;;
+    esac
+done
 
 # present KIND WHAT: succeeds if it is on this machine, even if it was not installed as a package.
 present() {
@@ -53,6 +60,7 @@ present() {
     case $1 in
         command) command -v "$2" >/dev/null ;;
         module) pkg-config --exists "$2" 2>/dev/null ;;
+        library) c++ -shared -o /dev/null "-l$2" 2>/dev/null ;;
         pythonheader) [ -e "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/$2" ] ;;
         pythonmodule) python3 -c "import $2" 2>/dev/null ;;
         header) printf '#include <%s>\n' "$2" | c++ -x c++ -std=c++20 -fsyntax-only -DVK_NO_PROTOTYPES - 2>/dev/null ;;

@@ -31,7 +31,9 @@ struct Settings {
     double issue_rate = 0;
     std::size_t checked = 4;
     bench::Options common{.repeats = 3};
-    bool loops = false;
+    bool loops = false, solve = false;
+    double lambda = 1, tolerance = 1e-4;
+    std::uint32_t rank = 200;
 };
 
 struct Case {
@@ -112,7 +114,7 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
     const double loop = settings.loops && c.columns == 1 ? loop_seconds(settings, c, circuit, x, v) : 0;
     std::printf(
         "%8llu rows %3u qubits %-4s %3u columns %-9s %10.3f ms %9.2f Gpairs/s %5.2f of issue  "
-        "error %.3f of bound\n",
+        "error %.1e of bound\n",
         static_cast<unsigned long long>(c.samples), c.qubits, c.map.c_str(), c.columns,
         plan.symmetric ? "symmetric" : "full", time * 1e3, pairs / time * 1e-9, of_rate, worst);
     if (loop > 0)
@@ -131,13 +133,62 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
             {"loop_ms", loop * 1e3}};
 }
 
+// Numbers from -1.5 to 1.5 in no order.
+std::vector<float> scattered(std::size_t count) {
+    std::vector<float> values(count);
+    std::uint32_t state = 1;
+    for (float& value : values) {
+        state = state * 1664525u + 1013904223u;
+        value = static_cast<float>(state >> 8) * (3.0f / 16777216.0f) - 1.5f;
+    }
+    return values;
+}
+
+// Ridge regression from features in host memory to the coefficients, once. The residual is computed anew by
+// the solver; the bench fails if the solve has not converged.
+Json run_solve(weft::Backend& backend, const Settings& settings, const Case& c) {
+    const std::vector<float> x = scattered(c.samples * c.qubits), noise = wave(c.samples, 0.913);
+    std::vector<float> y(c.samples), alpha(c.samples);
+    for (std::size_t i = 0; i < y.size(); ++i)
+        y[i] = std::cos(x[i * c.qubits]) * std::sin(2 * x[i * c.qubits + c.qubits - 1]) + 0.1f * noise[i];
+    const auto start = Clock::now();
+    const weft::KernelOperator k{
+        backend, {.map = weft::feature_map(c.map)}, x, {c.samples, 0, c.qubits}, {.symmetric = c.symmetric}};
+    const weft::KernelSolveReport report = weft::kernel_solve(
+        backend, k, y, alpha,
+        {.lambda = settings.lambda, .tolerance = settings.tolerance, .rank = settings.rank});
+    const double time = seconds_since(start);
+    std::printf(
+        "%8llu rows %3u qubits %-4s ridge regression, lambda %g: %.2f s (preconditioner of rank %u %.2f s, "
+        "products %.2f s), %u iterations, residual %.1e\n",
+        static_cast<unsigned long long>(c.samples), c.qubits, c.map.c_str(), settings.lambda, time,
+        report.rank, report.preconditioner_s, report.product_s, report.iterations, report.residual());
+    std::fflush(stdout);
+    if (!report.converged)
+        throw weft::Error(weft::Errc::driver, "bench_kernel_operator: the solve did not converge (residual " +
+                                                  std::to_string(report.residual()) + ")");
+    return {{"samples", c.samples},
+            {"qubits", c.qubits},
+            {"map", c.map},
+            {"solve_s", time},
+            {"preconditioner_s", report.preconditioner_s},
+            {"product_s", report.product_s},
+            {"iterations", report.iterations},
+            {"residual", report.residual()}};
+}
+
 bool run(const Settings& settings, Json& report) {
     weft::Backend backend;
     std::printf("%s, float32; pairs are those of the whole square\n", backend.name().c_str());
     report = {{"device", backend.name()}, {"rows", Json::array()}};
     for (const std::uint64_t samples : settings.samples)
         for (const std::string& map : settings.maps)
-            for (const std::uint32_t qubits : settings.qubits)
+            for (const std::uint32_t qubits : settings.qubits) {
+                if (settings.solve) {
+                    report["rows"].push_back(
+                        run_solve(backend, settings, {samples, qubits, 1, map, weft::Choice::automatic}));
+                    continue;
+                }
                 for (const std::uint32_t columns : settings.columns)
                     for (const weft::Choice symmetric : {weft::Choice::off, weft::Choice::automatic}) {
                         const bool full = symmetric == weft::Choice::off;
@@ -145,6 +196,7 @@ bool run(const Settings& settings, Json& report) {
                         report["rows"].push_back(
                             run_case(backend, settings, {samples, qubits, columns, map, symmetric}));
                     }
+            }
     return true;
 }
 
@@ -166,6 +218,10 @@ int main(int argc, char** argv) {
     app.add_option("--checked", settings.checked, "Values of each result that are checked")
         ->capture_default_str();
     app.add_flag("--loops", settings.loops, "Compare with a loop in C++ on all cores");
+    app.add_flag("--solve", settings.solve, "Ridge regression instead of single products");
+    app.add_option("--lambda", settings.lambda, "Of the ridge regression")->capture_default_str();
+    app.add_option("--rank", settings.rank, "Of its preconditioner")->capture_default_str();
+    app.add_option("--tolerance", settings.tolerance, "Of its residual")->capture_default_str();
     const auto make_quick = [&] {
         settings.samples = {700};
         settings.qubits = {4};

@@ -35,26 +35,31 @@ const DeviceInfo& match_device(const std::vector<DeviceInfo>& devices, const std
                                      "; CUDA_VISIBLE_DEVICES hides devices from CUDA alone)");
 }
 
-const DeviceInfo& named_device(const std::vector<DeviceInfo>& devices, const std::string& setting) {
+std::vector<DeviceInfo> named_devices(const char* function, const std::vector<DeviceInfo>& devices,
+                                      const std::string& setting) {
     std::vector<core::DeviceName> names;
     std::string there;
     for (const DeviceInfo& d : devices) {
         names.push_back({d.name, d.uuid});
         there += (there.empty() ? "" : "; ") + std::to_string(d.ordinal) + ": " + d.name;
     }
-    const std::vector<core::NamedDevices> list = core::match_setting("cuda::find_device", names, setting);
-    for (const core::NamedDevices& named : list)
+    const std::vector<core::NamedDevices> list = core::match_setting(function, names, setting);
+    std::vector<DeviceInfo> found;
+    for (const core::NamedDevices& named : list) {
         if (named.indices.empty())
             throw Error(Errc::invalid_argument,
-                        "cuda::find_device: no device matches \"" + named.name +
+                        std::string(function) + ": no device matches \"" + named.name +
                             "\" (need an index, the first 4 or more digits of a UUID, a part of a name, all, "
                             "or a list of these with commas between; there is " +
                             there + ")");
-    return devices[list.front().indices.front()];
+        for (const std::uint32_t index : named.indices) found.push_back(devices[index]);
+    }
+    if (setting.empty()) found.resize(1);
+    return found;
 }
 
 DeviceInfo find_device(const std::string& setting) {
-    return named_device(list_devices(), setting);
+    return named_devices("cuda::find_device", list_devices(), setting).front();
 }
 
 std::vector<DeviceInfo> list_devices() {

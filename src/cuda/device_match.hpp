@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which CUDA device is a Vulkan device, and which one a setting names. src/cuda/device.cpp implements it.
+// Which CUDA device is a Vulkan device, and which ones a setting names. src/cuda/device.cpp implements it.
 #pragma once
 
 #include <string>
@@ -14,7 +14,9 @@ namespace weft::cuda {
 const DeviceInfo& match_device(const std::vector<DeviceInfo>& devices, const std::string& name,
                                const std::string& uuid);
 
-/// As find_device among these devices, which are in the order of their ordinals.
-const DeviceInfo& named_device(const std::vector<DeviceInfo>& devices, const std::string& setting);
+/// Every device that a setting names, in its order; the devices are in the order of their ordinals. Empty:
+/// the first. Errors: as find_device; the text begins with `function`.
+std::vector<DeviceInfo> named_devices(const char* function, const std::vector<DeviceInfo>& devices,
+                                      const std::string& setting);
 
 }  // namespace weft::cuda

@@ -325,6 +325,10 @@ void set_host_settings(const HostSettings& settings) {
     Shared::all().set(checked);
 }
 
+std::uint64_t wanted_chunk_elements(const BatchOptions& options) {
+    return options.chunk_elements != 0 ? options.chunk_elements : Shared::all().settings().chunk_elements;
+}
+
 std::uint64_t chunk_elements(const char* function, const HostWork& work, const BatchOptions& options) {
     return plan_of(function, work, options).chunk_elements;
 }

@@ -45,6 +45,9 @@ struct HostWork {
 /// Cores that the calling thread may use, at least 1.
 std::uint32_t host_threads();
 
+/// Elements of a chunk that the caller or the process asked for; 0: they did not.
+std::uint64_t wanted_chunk_elements(const BatchOptions& options);
+
 /// Elements of the chunks that run_chunks() makes. Errors: invalid_argument - options out of range.
 std::uint64_t chunk_elements(const char* function, const HostWork& work, const BatchOptions& options);
 

@@ -70,7 +70,7 @@ TEST_CASE("find_device: takes the same settings as Vulkan's devices") {
                                                 {"bbbb, all", 1}};
     for (const auto& [setting, ordinal] : rows) {
         CAPTURE(setting);
-        CHECK(weft::cuda::named_device(devices, setting).ordinal == ordinal);
+        CHECK(weft::cuda::named_devices("cuda::find_device", devices, setting).front().ordinal == ordinal);
     }
     const std::string there =
         "\" (need an index, the first 4 or more digits of a UUID, a part of a name, all, or a list of these "
@@ -80,14 +80,15 @@ TEST_CASE("find_device: takes the same settings as Vulkan's devices") {
         {"2", "2"}, {"cpu", "cpu"}, {"bbb", "bbb"}, {"radeon", "radeon"}, {"0,cpu", "cpu"}};
     for (const auto& [setting, name] : wrong) {
         CAPTURE(setting);
-        weft_test::check_error(weft::Errc::invalid_argument,
-                               std::string("cuda::find_device: no device matches \"") + name + there,
-                               [&, s = setting] { weft::cuda::named_device(devices, s); });
+        weft_test::check_error(
+            weft::Errc::invalid_argument,
+            std::string("cuda::find_device: no device matches \"") + name + there,
+            [&, s = setting] { weft::cuda::named_devices("cuda::find_device", devices, s); });
     }
     for (const char* setting : {" ", "0,,1"})
         weft_test::check_error(weft::Errc::invalid_argument,
                                "cuda::find_device: the device setting has an empty name",
-                               [&] { weft::cuda::named_device(devices, setting); });
+                               [&] { weft::cuda::named_devices("cuda::find_device", devices, setting); });
 }
 
 TEST_CASE("Device: on a software device the error says what is missing") {

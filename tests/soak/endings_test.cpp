@@ -291,6 +291,16 @@ namespace {
 
 }  // namespace
 
+/// Destroyed after the handlers of exit() that drivers register.
+static std::optional<Everything> early;
+
+TEST_CASE("child: exit destroys a global that was filled later") {
+    static std::vector<std::byte> memory(1 << 16);
+    static SlowWork work(20000, 16384);
+    early.emplace(memory, work);
+    std::exit(17);
+}
+
 TEST_CASE("child: exit from the main thread") {
     std::vector<std::byte> memory(1 << 16);
     SlowWork work(20000, 16384);
@@ -387,6 +397,7 @@ TEST_CASE("endings: exit with work under way neither hangs nor crashes") {
         int status;
     } kCases[] = {
         {"child: exit from the main thread", 17},
+        {"child: exit destroys a global that was filled later", 17},
         {"child: exit from another thread inside a batch", 17},
         {"child: exit destroys static objects while their work runs", 17},
         {"child: quick_exit while a batch and a pipeline run", 17},

@@ -20,27 +20,39 @@ struct OperatorOracle {
     double lambda = 0;
     bool square = true;
 
-    std::complex<double> overlap_of(double a, double b) const {
-        const double s = scale * a, t = scale * b;
-        if (!rz) return std::cos(s / 2) * std::cos(t / 2) + std::sin(s / 2) * std::sin(t / 2);
-        return std::cos(s / 2) * std::cos(t / 2) * std::polar(1.0, (t - s) / 2) +
-               std::sin(s / 2) * std::sin(t / 2) * std::polar(1.0, (s - t) / 2);
-    }
+    using Amplitudes = std::vector<std::complex<double>>;
+    /// Both amplitudes of each qubit, sample by sample.
     template <class T>
-    double value(const std::vector<T>& x, std::size_t i, const std::vector<T>& y, std::size_t j) const {
+    Amplitudes states(const std::vector<T>& x) const {
+        Amplitudes states;
+        for (const T feature : x) {
+            const double t = scale * static_cast<double>(feature) / 2;
+            states.push_back(std::cos(t) * std::polar(1.0, rz ? -t : 0));
+            states.push_back(std::sin(t) * std::polar(1.0, rz ? t : 0));
+        }
+        return states;
+    }
+    double value(const Amplitudes& a, std::size_t i, const Amplitudes& b, std::size_t j) const {
+        if (square && i == j) return 1 + lambda;
         double product = 1;
-        for (std::size_t q = 0; q < qubits; ++q)
-            product *= std::norm(
-                overlap_of(static_cast<double>(x[i * qubits + q]), static_cast<double>(y[j * qubits + q])));
-        return square && i == j ? 1 + lambda : shrink * product;
+        for (std::size_t q = 0; q < qubits; ++q) {
+            const auto *left = &a[2 * (i * qubits + q)], *right = &b[2 * (j * qubits + q)];
+            const double re = left[0].real() * right[0].real() + left[0].imag() * right[0].imag() +
+                              left[1].real() * right[1].real() + left[1].imag() * right[1].imag();
+            const double im = left[0].imag() * right[0].real() - left[0].real() * right[0].imag() +
+                              left[1].imag() * right[1].real() - left[1].real() * right[1].imag();
+            product *= re * re + im * im;
+        }
+        return shrink * product;
     }
     /// K, row by row.
     template <class T>
     std::vector<double> matrix(const std::vector<T>& x, const std::vector<T>& y) const {
         const std::size_t rows = x.size() / qubits, columns = y.size() / qubits;
+        const Amplitudes a = states(x), b = states(y);
         std::vector<double> k(rows * columns);
         for (std::size_t i = 0; i < rows; ++i)
-            for (std::size_t j = 0; j < columns; ++j) k[i * columns + j] = value(x, i, y, j);
+            for (std::size_t j = 0; j < columns; ++j) k[i * columns + j] = value(a, i, b, j);
         return k;
     }
 };

@@ -94,10 +94,12 @@ std::string apply_pin(KernelMatrixPlan& plan, const StorePin& pin, const GramDev
     if (!options.tile)
         return "products (the store has " + pin.products + ", this device makes " + planned + ")";
     gram = plan_gram(gram.problem, device, options);
-    if (gram.split != pin.split || plan.states.tile != pin.tile || plan.states.block < pin.rows)
+    // A plan for several devices has smaller blocks than its products allow.
+    const std::uint64_t most = gram.problem.leading;
+    if (gram.split != pin.split || plan.states.tile != pin.tile || most < pin.rows)
         return "sizes of tiles (the store has " + std::to_string(pin.tile) + " states and " +
                std::to_string(pin.rows) + " rows, this device takes " + std::to_string(plan.states.tile) +
-               " and " + std::to_string(plan.states.block) + ")";
+               " and at most " + std::to_string(most) + ")";
     plan.states.block = pin.rows;
     return {};
 }
@@ -161,12 +163,13 @@ StoreFacts file_facts(const KernelMatrixShape& shape, ElementType type) {
             {"type", to_string(type)}};
 }
 
-std::string facts_differ(const StoreFacts& store, std::span<const StoreFact> call) {
+std::string facts_differ(const StoreFacts& store, std::span<const StoreFact> call, const char* first,
+                         const char* second) {
     for (const StoreFact& fact : call) {
         const std::string* const kept = find_fact(store, fact.name);
         if (kept == nullptr || *kept != fact.value)
-            return fact.name + " (the store has " + (kept != nullptr ? *kept : "none") + ", the call has " +
-                   fact.value + ")";
+            return fact.name + " (" + first + " has " + (kept != nullptr ? *kept : "none") + ", " + second +
+                   " has " + fact.value + ")";
     }
     return {};
 }

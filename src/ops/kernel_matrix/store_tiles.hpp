@@ -53,8 +53,9 @@ StoreFacts call_facts(const KernelMatrixCircuit* circuit, const ConstHostArray& 
 StoreFacts file_facts(const KernelMatrixShape& shape, ElementType type);
 
 /// Why facts of a call do not continue those of a store: "scale (the store has 1, the call has 2)"; empty:
-/// they do. Facts that only the store has are ignored.
-std::string facts_differ(const StoreFacts& store, std::span<const StoreFact> call);
+/// they do. Facts that only the store has are ignored. `first` and `second` are whose facts these are.
+std::string facts_differ(const StoreFacts& store, std::span<const StoreFact> call,
+                         const char* first = "the store", const char* second = "the call");
 
 /// The header of a .npy file of version 1 in C order.
 std::string matrix_npy_header(const KernelMatrixShape& shape, ElementType type);

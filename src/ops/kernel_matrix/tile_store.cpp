@@ -52,24 +52,6 @@ core::FileDescriptor open_file(const fs::path& path, int flags) {
     return file;
 }
 
-/// Gives the file its whole size, so that no later write to its mapping can meet a full disk.
-void reserve(const core::FileDescriptor& file, std::uint64_t bytes, const fs::path& path) {
-    const core::NoWriteSignals quiet;
-    // Some file systems reserve by writing, and would fill the disk before they report that it is too small.
-    struct statvfs disk {};
-    if (fstatvfs(file.get(), &disk) == 0 && disk.f_blocks != 0) {
-        const std::uint64_t room =
-            std::uint64_t{geteuid() == 0 ? disk.f_bfree : disk.f_bavail} * disk.f_frsize;
-        if (bytes > room)
-            throw Error(Errc::io,
-                        "kernel_matrix: " + path.string() + ": no room on the disk (got " +
-                            std::to_string(room) + " bytes, need " + std::to_string(bytes) + ")",
-                        ENOSPC);
-    }
-    if (const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes)); error != 0)
-        fail(path, "no room for " + std::to_string(bytes) + " bytes", error);
-}
-
 void clear(const core::FileDescriptor& file, const fs::path& path) {
     if (ftruncate(file.get(), 0) != 0) fail(path, "cannot be written", errno);
 }
@@ -86,6 +68,23 @@ fs::path resolved(const fs::path& path) {
 }
 
 }  // namespace
+
+void reserve_file(int file, std::uint64_t bytes, const fs::path& path) {
+    const core::NoWriteSignals quiet;
+    // Some file systems reserve by writing, and would fill the disk before they report that it is too small.
+    struct statvfs disk {};
+    if (fstatvfs(file, &disk) == 0 && disk.f_blocks != 0) {
+        const std::uint64_t room =
+            std::uint64_t{geteuid() == 0 ? disk.f_bfree : disk.f_bavail} * disk.f_frsize;
+        if (bytes > room)
+            throw Error(Errc::io,
+                        "kernel_matrix: " + path.string() + ": no room on the disk (got " +
+                            std::to_string(room) + " bytes, need " + std::to_string(bytes) + ")",
+                        ENOSPC);
+    }
+    if (const int error = posix_fallocate(file, 0, static_cast<off_t>(bytes)); error != 0)
+        fail(path, "no room for " + std::to_string(bytes) + " bytes", error);
+}
 
 SharedMapping::SharedMapping(int file, std::uint64_t bytes, const fs::path& path) {
     void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -191,7 +190,7 @@ void TileStore::make_anew() {
         clear(lock_, file_of_records_);  // from here on nothing is claimed about the values
         if (own_part) values_file_ = open_file(part_, O_CREAT);
         clear(values_file_, part_);
-        reserve(values_file_, value_bytes(), part_);
+        reserve_file(values_file_.get(), value_bytes(), part_);
         values_ = SharedMapping(values_file_.get(), value_bytes(), part_);
         std::memcpy(values_.bytes().data(), npy_.data(), npy_.size());
         write_records();
@@ -212,7 +211,7 @@ void TileStore::write_records() {
     const std::vector<std::byte> header = encode_store(header_);
     records_at_ = header.size();
     const std::uint64_t bytes = store_bytes(records_at_, header_.tiles);
-    reserve(lock_, bytes, file_of_records_);
+    reserve_file(lock_.get(), bytes, file_of_records_);
     records_map_ = SharedMapping(lock_.get(), bytes, file_of_records_);
     std::memcpy(records_map_.bytes().data(), header.data(), header.size());
 }

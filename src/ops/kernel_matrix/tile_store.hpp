@@ -34,6 +34,9 @@ class SharedMapping {
     std::span<std::byte> bytes_;
 };
 
+/// Gives a file its whole size, so that no later write to it can meet a full disk. Errors: io.
+void reserve_file(int file, std::uint64_t bytes, const std::filesystem::path& path);
+
 class TileStore {
   public:
     /// Opens the records of the store of that K, or makes an empty file for them, and locks it. Errors: io -

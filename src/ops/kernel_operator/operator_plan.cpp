@@ -25,41 +25,47 @@ std::uint64_t round_down(std::uint64_t a, std::uint64_t b) {
     return std::max(b, a / b * b);
 }
 
-/// Numbers of a sample that an invocation can have in registers for at least one row.
+/// Numbers of a sample that an invocation can have in registers for two rows.
 std::uint32_t most_numbers(bool real64) {
-    return real64 ? 24 : 48;
+    return real64 ? 36 : 72;
+}
+/// Numbers of a part where samples have several: the kernel values of a tile take registers too.
+std::uint32_t most_part_numbers(bool real64) {
+    return real64 ? 12 : 24;
 }
 
-SampleLayout layout_of(std::uint32_t qubits, bool rz, bool real64, bool lanes) {
+SampleLayout layout_of(std::uint32_t qubits, bool rz, bool real64) {
     SampleLayout layout;
     layout.of_qubit = rz ? 3 : 2;
-    const std::uint32_t most = most_numbers(real64);
-    if (std::uint64_t{qubits} * layout.of_qubit > most)
-        // The kernel values of a tile take the other half of the registers.
-        layout.parts = static_cast<std::uint32_t>(divide_up(qubits, most / 2 / layout.of_qubit));
+    if (std::uint64_t{qubits} * layout.of_qubit > most_numbers(real64))
+        layout.parts =
+            static_cast<std::uint32_t>(divide_up(qubits, most_part_numbers(real64) / layout.of_qubit));
     layout.part_qubits = static_cast<std::uint32_t>(divide_up(qubits, layout.parts));
-    // Devices that load lane by lane read 32 bytes at a time, others four numbers.
-    const std::uint64_t unit = lanes && !real64 ? 8 : 4;
-    layout.part_numbers = static_cast<std::uint32_t>(round_up(layout.part_qubits * layout.of_qubit, unit));
+    constexpr std::uint64_t kUnit = 4;  // numbers that shaders read together
+    layout.part_numbers = static_cast<std::uint32_t>(round_up(layout.part_qubits * layout.of_qubit, kUnit));
     return layout;
 }
 
 /// Rows of an invocation: as many as leave room in its registers.
 std::uint32_t rows_of(const OperatorPlan& plan, std::uint32_t width, bool symmetric) {
     const bool parts = plan.layout.parts > 1;
-    if (plan.lanes) return parts || width > 4 || plan.layout.part_numbers > 24 ? 4 : 8;
+    // The stack takes what registers do not; numbers of columns are loaded lane by lane, which should be
+    // rare.
+    if (plan.device.software && !parts && !symmetric) return plan.layout.part_numbers * width > 96 ? 4 : 8;
     if (parts) return plan.real64 ? 1 : 2;
-    const std::uint32_t registers = plan.real64 ? 64 : 128;
-    const std::uint32_t of_row = plan.layout.part_numbers + width * (symmetric ? 3 : 2);
-    for (const std::uint32_t rows : {8u, 4u, 2u})
-        if (rows * of_row <= registers) return rows;
+    // Measured on an NVIDIA H200: more rows than these spill, fewer load more often.
+    const std::uint32_t registers = plan.real64 ? 127 : 255, numbers = plan.layout.part_numbers;
+    const std::uint32_t of_row = numbers + width * (symmetric ? 3 : 2);
+    if (8 * of_row <= registers / 2) return 8;
+    for (const std::uint32_t rows : {4u, 3u, 2u})
+        if (rows * of_row + numbers + numbers / 4 <= registers) return rows;
     return 1;
 }
 
 bool can_be_symmetric(const OperatorPlan& plan, const ApplySide& side) {
     // Samples, V and the output are bound as a whole.
     const std::uint64_t widest = std::max(plan.sample_bytes(), kMostColumns * plan.real_bytes());
-    return side.square && plan.options.symmetric != Choice::off && !plan.lanes && plan.layout.parts == 1 &&
+    return side.square && plan.options.symmetric != Choice::off && plan.layout.parts == 1 &&
            side.columns <= plan.device.limits.max_storage_buffer_range / widest;
 }
 
@@ -112,25 +118,26 @@ ApplyPass make_pass(const OperatorPlan& plan, std::uint32_t first, std::uint32_t
     pass.width = width;
     pass.symmetric = symmetric;
     pass.rows = rows_of(plan, width, symmetric);
-    if (plan.lanes) {
-        pass.workgroup = plan.device.limits.subgroup_size;
-    } else if (plan.layout.parts > 1) {
-        pass.tile = plan.real64 ? 8 : 16;
+    if (plan.layout.parts > 1) pass.tile = plan.real64 ? 8 : 16;
+    if (plan.device.software) {
+        // A workgroup of one subgroup has no barriers to wait at.
+        if (!symmetric) pass.workgroup = std::clamp(plan.device.limits.subgroup_size, 4u, 32u);
+        pass.together = 1;
     }
     return pass;
 }
 
 /// Columns of V that the next pass takes of those that are left.
-std::uint32_t next_width(const OperatorPlan& plan, std::uint32_t left, bool symmetric) {
+std::uint32_t next_width(std::uint32_t left, bool symmetric) {
     if (symmetric) return left >= 4 ? 4 : left >= 2 ? 2 : 1;
-    const auto passes = static_cast<std::uint32_t>(divide_up(left, plan.lanes ? kMostWidth / 2 : kMostWidth));
+    const auto passes = static_cast<std::uint32_t>(divide_up(left, kMostWidth));
     return static_cast<std::uint32_t>(divide_up(left, passes));
 }
 
 std::vector<ApplyPass> passes_of(const OperatorPlan& plan, std::uint32_t columns, bool symmetric) {
     std::vector<ApplyPass> passes;
     for (std::uint32_t first = 0; first < columns; first += passes.back().width)
-        passes.push_back(make_pass(plan, first, next_width(plan, columns - first, symmetric), symmetric));
+        passes.push_back(make_pass(plan, first, next_width(columns - first, symmetric), symmetric));
     return passes;
 }
 
@@ -167,8 +174,7 @@ OperatorPlan plan_operator(const OperatorDevice& device, const KernelMatrixShape
     if (plan.real64 && !device.float64)
         throw Error(Errc::unsupported,
                     "KernelOperator: float64 on a device without shaderFloat64 (need type float32)");
-    plan.lanes = device.software && device.float64 && options.symmetric != Choice::on;
-    plan.layout = layout_of(shape.qubits, plan.rz, plan.real64, plan.lanes);
+    plan.layout = layout_of(shape.qubits, plan.rz, plan.real64);
     return plan;
 }
 
@@ -190,7 +196,7 @@ std::vector<ApplyPass> plan_passes(const OperatorPlan& plan, const ApplySide& si
         const std::vector<ApplyPass> twice = passes_of(plan, columns, true);
         // Fewer blocks of rows than these are mostly diagonal.
         constexpr std::uint64_t kLeastBlocks = 8;
-        const bool pays = side.rows >= kLeastBlocks * twice[0].block_rows() &&
+        const bool pays = !plan.device.software && side.rows >= kLeastBlocks * twice[0].block_rows() &&
                           instructions_of(plan, twice) < instructions_of(plan, passes);
         if (pays || plan.options.symmetric == Choice::on) passes = twice;
     }
@@ -261,10 +267,9 @@ KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t
                                 text(plan.layout.parts) + " parts, kernel values of a tile in registers");
     reasons.push_back(estimate.symmetric      ? "symmetric: each kernel value serves its row and its column"
                       : !plan.shape.square()  ? "not symmetric: K of X with Y"
-                      : plan.lanes            ? "not symmetric: a software device"
+                      : plan.device.software  ? "not symmetric: a software device"
                       : plan.layout.parts > 1 ? "not symmetric: samples have several parts"
                                               : "not symmetric: it would not save time");
-    if (plan.lanes) reasons.push_back("columns go to all lanes by broadcast: a software device");
     reasons.push_back(text(estimate.passes) + " passes over K, with up to " + text(passes[0].width) +
                       " columns of V each");
     if (!estimate.fits)

@@ -40,7 +40,6 @@ struct OperatorPlan {
     KernelOperatorOptions options;
     bool rz = true;
     bool real64 = false;
-    bool lanes = false;  ///< operator_apply_lanes.comp
     SampleLayout layout;
 
     std::uint64_t real_bytes() const noexcept { return real64 ? 8 : 4; }
@@ -74,7 +73,7 @@ struct ApplyPass {
     std::uint32_t workgroup = 128;  ///< invocations
     std::uint32_t rows = 4;         ///< of an invocation
     std::uint32_t tile = 64;        ///< columns of K of the innermost sum
-    std::uint32_t together = 2;     ///< columns of K in straight code
+    std::uint32_t together = 4;     ///< columns of K in straight code
     std::uint64_t split = 0;        ///< columns of K of a workgroup, a multiple of `tile`
     std::uint64_t band_rows = 0;    ///< of a dispatch, a multiple of block_rows()
     std::uint64_t band_columns = 0;

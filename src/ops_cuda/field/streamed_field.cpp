@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes <weft/cuda/host.hpp>: field vectors in host memory.
+// Also completes <weft/cuda/host.hpp>: field vectors in host memory.
+#include "ops_cuda/field/streamed_field.hpp"
+
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -89,16 +91,8 @@ void run_reduction(Running& run, const FieldJob& job) {
 
 OpReport run(Field field, FieldOp op, std::span<const FieldJob> jobs, bool batch,
              const FieldHostOptions& options) {
-    kernels::check_field_enums(batch ? "field_batch" : "field_apply", field, op, options.form,
-                               options.shader);
-    const FieldCall call{field_info(field), op, jobs, batch};
+    const FieldCall call = checked_host_call(field, op, jobs, batch, options);
     const std::string function = call.function();
-    core::require_members(function.c_str(), options.batch, {.chunk_elements = true, .ring_slots = true});
-    kernels::refuse_field_shader(function, "FieldHostOptions", options.shader);
-    kernels::check_field_jobs(call);
-    if (options.check_values) kernels::check_canonical(call, host_threads());
-    for (std::size_t i = 0; op == FieldOp::axpy && i < jobs.size(); ++i)
-        kernels::axpy_words(call.place(i), field, options.form, jobs[i].scalar);
     OpReport report;
     report.op = kernels::field_function(op);
     report.items = call.elements();
@@ -111,6 +105,21 @@ OpReport run(Field field, FieldOp op, std::span<const FieldJob> jobs, bool batch
 }
 
 }  // namespace
+
+FieldCall checked_host_call(Field field, FieldOp op, std::span<const FieldJob> jobs, bool batch,
+                            const FieldHostOptions& options) {
+    kernels::check_field_enums(batch ? "field_batch" : "field_apply", field, op, options.form,
+                               options.shader);
+    const FieldCall call{field_info(field), op, jobs, batch};
+    const std::string function = call.function();
+    core::require_members(function.c_str(), options.batch, {.chunk_elements = true, .ring_slots = true});
+    kernels::refuse_field_shader(function, "FieldHostOptions", options.shader);
+    kernels::check_field_jobs(call);
+    if (options.check_values) kernels::check_canonical(call, host_threads());
+    for (std::size_t i = 0; op == FieldOp::axpy && i < jobs.size(); ++i)
+        kernels::axpy_words(call.place(i), field, options.form, jobs[i].scalar);
+    return call;
+}
 
 OpReport field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs,
                      const FieldHostOptions& options) {

@@ -136,13 +136,15 @@ using PairsDone = std::function<void(std::uint64_t pairs)>;
 /// page-locked memory, and one is copied from there by the host.
 class BlockWriter {
   public:
-    BlockWriter(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan, const HostArray& k)
+    BlockWriter(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan, const HostArray& k,
+                BlockSink sink)
         : stream_(scratch.stream),
           // A small K is not worth a submission of its own.
           copier_(one_block(plan) && block_bytes(plan) <= kSmallBytes ? scratch.stream : scratch.copier),
           memory_(scratch.memory),
           plan_(plan),
           target_(static_cast<std::byte*>(k.data)),
+          sink_(std::move(sink)),
           team_(static_cast<std::uint32_t>(std::min<std::uint64_t>(
                     backend.plan().copy_threads,
                     1 + plan.states.block * plan.states.block * plan.value_bytes() / kBytesPerThread)),
@@ -215,6 +217,7 @@ class BlockWriter {
     void scatter(const Slot& slot, std::uint64_t origin, const KernelBlock& block) {
         const std::uint64_t unit = plan_.value_bytes(), leading = plan_.states.block;
         const auto* from = reinterpret_cast<const std::byte*>(slot.host.data()) + origin * unit;
+        if (sink_) return sink_(block, from, leading);
         constexpr std::uint64_t kPartBytes = std::uint64_t{256} << 10;
         team_.run(
             block.rows, kPartBytes / (block.columns * unit), [&](std::uint64_t first, std::uint64_t last) {
@@ -231,6 +234,7 @@ class BlockWriter {
     KernelMemory& memory_;
     const KernelMatrixPlan& plan_;
     std::byte* target_;
+    BlockSink sink_;
     ThreadTeam team_;
     Backend& backend_;
     std::array<std::optional<Slot>, kBlocksUnderWay> slots_;
@@ -261,8 +265,10 @@ struct StreamedBlocks::Impl {
 };
 
 StreamedBlocks::StreamedBlocks(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan,
-                               StateSource& source, const HostArray& k, const KernelMatrixOptions& options)
-    : impl_(new Impl{{scratch.stream, scratch.memory, plan, source, options}, {backend, scratch, plan, k}}) {}
+                               StateSource& source, const HostArray& k, const KernelMatrixOptions& options,
+                               const BlockSink& sink)
+    : impl_(new Impl{{scratch.stream, scratch.memory, plan, source, options},
+                     {backend, scratch, plan, k, sink}}) {}
 StreamedBlocks::~StreamedBlocks() = default;
 
 void StreamedBlocks::make(std::span<const HostBlock> blocks, const BatchOptions& batch,

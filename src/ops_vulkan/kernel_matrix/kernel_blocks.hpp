@@ -19,8 +19,9 @@ void blocks_resident(Stream& stream, KernelMemory& memory, const KernelMatrixPla
 /// Makes blocks of K in host memory. All arguments must outlive it.
 class StreamedBlocks {
   public:
+    /// With a sink, `k` is not used.
     StreamedBlocks(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan, StateSource& source,
-                   const HostArray& k, const KernelMatrixOptions& options);
+                   const HostArray& k, const KernelMatrixOptions& options, const BlockSink& sink = {});
     ~StreamedBlocks();
     /// Makes these of host_blocks() and waits for them. Tiles of states stay packed for later blocks.
     /// `all_pairs` is the total of the progress. Calls `in_place` with the index of each block whose values

@@ -3,6 +3,7 @@
 // next call of the same sizes, which then makes no object.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -50,6 +51,10 @@ class KernelMemory {
 
 /// Called with the index of something that was asked for, when its values of K are in place in host memory.
 using InPlace = std::function<void(std::uint64_t index)>;
+
+/// Takes the values of a block of K, whose rows are `leading` values apart, instead of the caller's memory.
+using BlockSink =
+    std::function<void(const KernelBlock& block, const std::byte* values, std::uint64_t leading)>;
 
 /// What a call on host memory works with.
 struct HostScratch {

@@ -133,7 +133,8 @@ void StreamedRows::run_jobs(const RowRange& range, const PairsDone& done) {
         parameters.row_base = word(row);
         Job job;
         job.inputs.push_back({host_planes_->data(), host_planes_->bytes(), true});
-        job.outputs.push_back({static_cast<std::byte*>(k_.data) + row * row_bytes, rows * row_bytes});
+        job.outputs.push_back(
+            {static_cast<std::byte*>(k_.data) + (row - first_row_) * row_bytes, rows * row_bytes});
         job.elements = rows * columns;
         job.parameters = parameters;
         jobs.push_back(job);
@@ -156,7 +157,8 @@ void StreamedRows::make_panels(const RowRange& range, const PairsDone& done) {
         parameters.row_base = word(row);
         record_product(scratch_.stream, plan_, *planes_, {words, 0}, false, rows * columns, parameters);
         scratch_.stream.download<std::uint32_t>(
-            words, std::span(static_cast<std::uint32_t*>(k_.data) + row * row_words, words.size()));
+            words,
+            std::span(static_cast<std::uint32_t*>(k_.data) + (row - first_row_) * row_words, words.size()));
         done(pairs_of(plan_, {range.first, row + rows}));
     }
 }

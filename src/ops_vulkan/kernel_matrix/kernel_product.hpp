@@ -27,6 +27,8 @@ class StreamedRows {
     StreamedRows(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan,
                  const ConstHostArray& x, const ConstHostArray* y, const HostArray& k, double scale,
                  const KernelMatrixOptions& options);
+    /// The memory of K begins with this row; 0 if that is not called.
+    void begin_at(std::uint64_t row) noexcept { first_row_ = row; }
     /// Makes these rows, one range after the other, and calls `in_place` with the index of each range whose
     /// values are in place. `all_pairs` is the total of the progress. Errors: as run_batch.
     void make(std::span<const RowRange> ranges, const BatchOptions& batch, std::uint64_t all_pairs,
@@ -43,6 +45,7 @@ class StreamedRows {
     const KernelMatrixPlan& plan_;
     const HostArray& k_;
     const KernelMatrixOptions& options_;
+    std::uint64_t first_row_ = 0;
     const HostBuffer<std::uint32_t>* host_planes_ = nullptr;  // for the engine
     std::optional<Words> planes_, panel_;                     // for panels
 };

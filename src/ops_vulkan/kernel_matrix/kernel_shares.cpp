@@ -5,6 +5,8 @@
 #include <new>
 #include <span>
 
+#include <weft/version.hpp>
+
 #include "ops/kernel_matrix/kernel_check.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_blocks.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_device.hpp"
@@ -39,8 +41,8 @@ class BlockShares final : public MatrixShares {
                 angle_planes(scratch_->stream, scratch_->memory, plan_, call.x, call.y, call.circuit->scale));
         else
             source_ = std::make_unique<HostStates>(scratch_->memory, plan_, call.x, call.y);
-        streamed_ =
-            std::make_unique<StreamedBlocks>(backend, *scratch_, plan_, *source_, call.k, call.options);
+        streamed_ = std::make_unique<StreamedBlocks>(backend, *scratch_, plan_, *source_, call.k,
+                                                     call.options, call.sink);
     }
     ~BlockShares() override {
         streamed_.reset();
@@ -76,9 +78,13 @@ class RowShares final : public MatrixShares {
     RowShares(Backend& backend, const KernelMatrixPlan& plan, const HostMatrixCall& call,
               const std::vector<RowRange>& ranges)
         : plan_(plan),
+          call_(call),
           ranges_(ranges),
+          buffer_(bytes_for_sink()),
+          k_(call.sink ? HostArray(buffer_.data(), buffer_.size() / call.k.type.bytes(), call.k.type)
+                       : call.k),
           scratch_(backend, sizes_of(plan, call.x.type)),
-          rows_(backend, *scratch_, plan_, call.x, call.y, call.k, call.circuit->scale, call.options) {}
+          rows_(backend, *scratch_, plan_, call.x, call.y, k_, call.circuit->scale, call.options) {}
     ~RowShares() override {
         if (!failed_) keep(scratch_);
     }
@@ -86,7 +92,9 @@ class RowShares final : public MatrixShares {
                   const InPlace& in_place) override {
         const std::span<const RowRange> ranges(&ranges_[share.first], share.count);
         failed_ = true;
-        if (in_place) {
+        if (call_.sink) {
+            make_for_sink(ranges, batch, all_pairs);
+        } else if (in_place) {
             rows_.make(ranges, batch, all_pairs, counted_from(share.first, in_place));
         } else {  // items of a share follow each other, so that jobs may span several
             const RowRange all{ranges.front().first, ranges.back().last};
@@ -102,8 +110,26 @@ class RowShares final : public MatrixShares {
     }
 
   private:
+    std::size_t bytes_for_sink() const {
+        if (!call_.sink) return 0;
+        std::uint64_t rows = 0;
+        for (const RowRange& range : ranges_) rows = std::max(rows, range.last - range.first);
+        return rows * plan_.shape.columns() * plan_.value_bytes();
+    }
+    void make_for_sink(std::span<const RowRange> ranges, const BatchOptions& batch, std::uint64_t all_pairs) {
+        for (const RowRange& range : ranges) {
+            rows_.begin_at(range.first);
+            rows_.make({&range, 1}, batch, all_pairs);
+            call_.sink({range.first, range.last - range.first, 0, plan_.shape.columns()}, buffer_.data(),
+                       plan_.shape.columns());
+        }
+    }
+
     const KernelMatrixPlan& plan_;
+    const HostMatrixCall& call_;
     const std::vector<RowRange>& ranges_;
+    std::vector<std::byte> buffer_;  // of a range, for the sink
+    const HostArray k_;
     KeptScratch scratch_;
     StreamedRows rows_;
     bool failed_ = false;
@@ -141,6 +167,31 @@ KernelMatrixPlan plan_on(Backend& backend, const HostMatrixCall& call, const Ker
     if (tune_before(backend, device.gram, plan, options, call.batch))
         take_measured_tile(plan, device, true, options);
     return plan;
+}
+
+StoreFacts device_facts(const DeviceInfo& device) {
+    return {{"device", device.name + ", " + device.driver}, {"weft", WEFT_VERSION_STRING}};
+}
+
+std::string pin_plan(Backend& backend, const HostMatrixCall& call, KernelMatrixPlan& plan,
+                     const StorePin& pin) {
+    const bool states = plan.method == KernelMatrixMethod::states;
+    return apply_pin(plan, pin, kernel_device(backend, states, call.options).gram);
+}
+
+MatrixItems items_of(const KernelMatrixPlan& plan, const std::vector<StoreTile>& tiles,
+                     const std::vector<std::size_t>& indices) {
+    MatrixItems items;
+    const std::vector<HostBlock> blocks =
+        plan.method == KernelMatrixMethod::states ? host_blocks(plan) : std::vector<HostBlock>();
+    for (const std::size_t tile : indices) {
+        const KernelBlock& block = tiles[tile].block;
+        if (blocks.empty())
+            items.rows.push_back({block.row, block.row + block.rows});
+        else
+            items.blocks.push_back(blocks[tile]);
+    }
+    return items;
 }
 
 }  // namespace weft::kernels

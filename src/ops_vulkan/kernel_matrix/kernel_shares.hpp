@@ -7,12 +7,14 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <weft/devices.hpp>
 #include <weft/ops/kernel_matrix.hpp>
 
 #include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops/kernel_matrix/store_tiles.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_memory.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_product.hpp"
 #include "vulkan/devices/shared_call.hpp"
@@ -29,6 +31,7 @@ struct HostMatrixCall {
     KernelMatrixOptions options;
     const BatchOptions& batch;
     CircuitFacts facts;
+    BlockSink sink{};  ///< takes K, in the place of `k`, whose type alone counts then
 };
 
 /// What is made of K; the list that the method does not need is empty.
@@ -56,6 +59,15 @@ std::unique_ptr<MatrixShares> make_shares(Backend& backend, const KernelMatrixPl
 
 /// The plan of one device, after measuring tiles if that pays.
 KernelMatrixPlan plan_on(Backend& backend, const HostMatrixCall& call, const KernelMatrixOptions& options);
+
+/// What rounds, as facts of a store.
+StoreFacts device_facts(const DeviceInfo& device);
+/// apply_pin for this device.
+std::string pin_plan(Backend& backend, const HostMatrixCall& call, KernelMatrixPlan& plan,
+                     const StorePin& pin);
+/// The items that make these of store_tiles().
+MatrixItems items_of(const KernelMatrixPlan& plan, const std::vector<StoreTile>& tiles,
+                     const std::vector<std::size_t>& indices);
 
 /// The plan of each device, or why it cannot take part.
 struct DevicePlans {

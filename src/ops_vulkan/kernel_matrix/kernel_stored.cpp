@@ -7,11 +7,9 @@
 #include <vector>
 
 #include <weft/ops/kernel_store.hpp>
-#include <weft/version.hpp>
 
 #include "ops/kernel_matrix/kernel_check.hpp"
 #include "ops/kernel_matrix/tile_store.hpp"
-#include "ops_vulkan/kernel_matrix/kernel_device.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_shares.hpp"
 
 namespace weft {
@@ -60,50 +58,18 @@ Backend& device_at(Devices& devices, std::size_t index) {
 
 /// What rounds. Errors: unsupported - devices that round differently.
 template <class Where>
-StoreFacts device_facts(Where& where, const DevicePlans& plans) {
-    std::string kind;
+StoreFacts facts_of_devices(Where& where, const DevicePlans& plans) {
+    StoreFacts facts;
     for (std::size_t i = 0; i < plans.plans.size(); ++i) {
         if (!plans.plans[i]) continue;
-        const DeviceInfo& info = device_at(where, i).device();
-        const std::string text = info.name + ", " + info.driver;
-        if (!kind.empty() && kind != text)
+        StoreFacts own = kernels::device_facts(device_at(where, i).device());
+        if (!facts.empty() && facts != own)
             throw Error(Errc::unsupported,
-                        "kernel_matrix: the devices of a tile store must be of one kind (got " + kind +
-                            " and " + text + "; name one kind)");
-        kind = text;
+                        "kernel_matrix: the devices of a tile store must be of one kind (got " +
+                            facts.front().value + " and " + own.front().value + "; name one kind)");
+        facts = std::move(own);
     }
-    return {{"device", kind}, {"weft", WEFT_VERSION_STRING}};
-}
-
-/// Settles what the store does not depend on being made again.
-template <class Where>
-void pin_plans(Where& where, const HostMatrixCall& call, DevicePlans& plans, const StorePin& pin) {
-    const bool states = plans.first().method == KernelMatrixMethod::states;
-    for (std::size_t i = 0; i < plans.plans.size(); ++i) {
-        if (!plans.plans[i]) continue;
-        const kernels::KernelMatrixDevice device =
-            kernels::kernel_device(device_at(where, i), states, call.options);
-        if (const std::string what = kernels::apply_pin(*plans.plans[i], pin, device.gram); !what.empty())
-            throw Error(Errc::invalid_argument,
-                        "kernel_matrix: the tile store is of other " + what + "; remove it to begin again");
-    }
-}
-
-/// The tiles that are missing, and the tile that each item is.
-MatrixItems missing_items(const KernelMatrixPlan& plan, const std::vector<kernels::StoreTile>& tiles,
-                          const std::vector<std::size_t>& missing) {
-    MatrixItems items;
-    const std::vector<kernels::HostBlock> blocks = plan.method == KernelMatrixMethod::states
-                                                       ? kernels::host_blocks(plan)
-                                                       : std::vector<kernels::HostBlock>();
-    for (const std::size_t tile : missing) {
-        const kernels::KernelBlock& block = tiles[tile].block;
-        if (blocks.empty())
-            items.rows.push_back({block.row, block.row + block.rows});
-        else
-            items.blocks.push_back(blocks[tile]);
-    }
-    return items;
+    return facts;
 }
 
 template <class Where>
@@ -120,16 +86,21 @@ OpReport into_store(Where& where, HostMatrixCall call, KernelMatrixStore& into) 
     if (store.has_facts()) pin = kernels::read_pin(store.facts());
     if (pin) call.options = kernels::pinned(call.options, *pin);
     DevicePlans plans = plans_of(where, call);
-    for (auto& fact : device_facts(where, plans)) facts.push_back(std::move(fact));
+    for (auto& fact : facts_of_devices(where, plans)) facts.push_back(std::move(fact));
     store.require(facts);
     if (!pin) pin = kernels::pin_of(plans.first(), store.tile_bytes());
-    pin_plans(where, call, plans, *pin);
+    for (std::size_t i = 0; i < plans.plans.size(); ++i)
+        if (plans.plans[i])
+            if (const std::string what = kernels::pin_plan(device_at(where, i), call, *plans.plans[i], *pin);
+                !what.empty())
+                throw Error(Errc::invalid_argument, "kernel_matrix: the tile store is of other " + what +
+                                                        "; remove it to begin again");
     kernels::add_pin(facts, *pin);
     store.begin(std::move(facts), kernels::store_tiles(plans.first(), *pin));
     const std::vector<std::size_t> missing = store.missing();
     call.k = into.values();
     OpReport report = kernels::kernel_report(call.shape, plans.first().method, call.x, call.y, call.k);
-    const MatrixItems items = missing_items(plans.first(), store.tiles(), missing);
+    const MatrixItems items = kernels::items_of(plans.first(), store.tiles(), missing);
     if (!missing.empty())
         report = make_items(where, call, plans, items, [&](std::uint64_t item) { store.put(missing[item]); });
     report.items = items.pairs(plans.first());

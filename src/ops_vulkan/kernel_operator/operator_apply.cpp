@@ -16,7 +16,6 @@ using ShaderWords = std::span<const std::uint32_t>;
 
 Program apply_program(const Stream& stream, const OperatorPlan& plan, const ApplyPass& pass) {
     using namespace spirv;
-    const auto of = [&](ShaderWords real32, ShaderWords real64) { return plan.real64 ? real64 : real32; };
     ProgramOptions options{.name = "operator_apply",
                            .constants = {{0u, pass.workgroup},
                                          {2u, plan.layout.part_qubits},
@@ -24,14 +23,14 @@ Program apply_program(const Stream& stream, const OperatorPlan& plan, const Appl
                                          {4u, pass.rows},
                                          {5u, pass.width},
                                          {6u, pass.tile},
-                                         {8u, plan.layout.parts > 1}},
+                                         {7u, pass.together},
+                                         {8u, plan.layout.parts > 1},
+                                         {9u, pass.symmetric}},
                            .elements_per_workgroup = 1};
     options.operations_per_element =
         static_cast<double>(pass.split * pass.block_rows()) * (4.0 * plan.shape.qubits + 2 * pass.width);
-    if (plan.lanes) return {stream, of(operator_apply_lanes_real32, operator_apply_lanes_real64), options};
-    options.constants.emplace_back(7u, pass.together);
-    options.constants.emplace_back(9u, pass.symmetric);
-    return {stream, of(operator_apply_real32, operator_apply_real64), options};
+    return {stream, plan.real64 ? ShaderWords(operator_apply_real64) : ShaderWords(operator_apply_real32),
+            options};
 }
 
 Program looping_program(const Stream& stream, const char* name, ShaderWords words,
@@ -172,11 +171,8 @@ void ApplyCall::record_band(Stream& stream, const ApplyPass& pass, const Operato
         samples_at(plan_, samples_.columns(options_.transpose), band.column, band.columns);
     const Program program = apply_program(stream, plan_, pass);
     const std::uint64_t workgroups = workgroups_of(pass, band);
-    if (plan_.lanes)
-        stream.dispatch(program, {of_rows, of_columns, ConstWords(in.words), row_sums}, workgroups, p);
-    else
-        stream.dispatch(program, {of_rows, of_columns, ConstWords(in.words), row_sums, column_sums},
-                        workgroups, p);
+    stream.dispatch(program, {of_rows, of_columns, ConstWords(in.words), row_sums, column_sums}, workgroups,
+                    p);
 
     const double alpha = options_.a * plan_.shrink();
     const std::uint64_t apart = band.rows * pass.width;

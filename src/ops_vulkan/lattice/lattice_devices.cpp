@@ -16,6 +16,7 @@
 #include "ops/lattice/lattice_check.hpp"
 #include "ops/lattice/lattice_plan.hpp"
 #include "ops/lattice/lattice_resident.hpp"
+#include "ops/lattice/lattice_rows.hpp"
 #include "ops/lattice/lattice_search.hpp"
 #include "vulkan/devices/shared_call.hpp"
 
@@ -23,26 +24,7 @@ namespace weft {
 namespace {
 
 using kernels::LatticeShape;
-
-/// Rows of a share.
-struct Rows {
-    std::size_t first = 0, count = 0;
-    std::size_t first_vector = 0, vectors = 0;
-
-    /// Their part of an array that holds `unit` values for each vector or row.
-    template <class T>
-    std::span<T> of_vectors(std::span<T> array, std::size_t unit) const {
-        return array.empty() ? array : array.subspan(first_vector * unit, vectors * unit);
-    }
-    template <class T>
-    std::span<T> of_rows(std::span<T> array, std::size_t unit) const {
-        return array.subspan(first * unit, count * unit);
-    }
-    template <class Byte>
-    std::span<Byte> of_codes(std::span<Byte> codes, const LatticeCode& code) const {
-        return codes.subspan(code_bytes(code, first_vector), code_bytes(code, vectors));
-    }
-};
+using Rows = kernels::LatticeRows;
 
 /// A call on one device, for some rows of the whole call.
 using RowsCall = std::function<OpReport(Backend&, const LatticeCode&, const Rows&, const BatchOptions&)>;
@@ -60,20 +42,10 @@ OpReport run_rows(Devices& devices, const RowsOf& work, const RowsCall& call) {
     const LatticeShape& shape = work.shape;
     const std::uint64_t elements = (shape.rows + shape.element_rows - 1) / shape.element_rows;
     const std::uint64_t chunk = core::wanted_chunk_items(core::first_backend(devices).plan(), work.batch);
-    const auto rows_of = [&](const core::Share& share) {
-        Rows rows;
-        rows.first = share.first * shape.element_rows;
-        rows.count = std::min<std::size_t>(shape.rows - rows.first, share.count * shape.element_rows);
-        rows.first_vector = rows.first * shape.tiles;
-        rows.vectors = rows.count * shape.tiles;
-        return rows;
-    };
     const auto worker = [&](std::size_t) -> core::ShareWorker {
         return [&](Backend& backend, const core::Share& share, core::ShareWatch& watch) {
-            const Rows rows = rows_of(share);
-            LatticeCode code = work.code;
-            if (code.dither_seed) code.dither_first += rows.first_vector;
-            return call(backend, code, rows, watch.options(work.batch));
+            const Rows rows = kernels::lattice_rows(shape, share.first, share.count);
+            return call(backend, rows.code(work.code), rows, watch.options(work.batch));
         };
     };
     // Shares begin where every device can bind the arrays.
@@ -116,10 +88,6 @@ OpReport forward(Devices& devices, const RowsOf& work, std::span<const float> x,
     return kernels::forward_report(work.function, work.shape, x, count, std::move(report));
 }
 
-std::size_t width_of(const LatticeShape& shape) {
-    return shape.ragged ? shape.width : 0;
-}
-
 }  // namespace
 
 OpReport lattice_encode(Devices& devices, const LatticeCode& code, std::span<const float> x,
@@ -136,7 +104,7 @@ OpReport lattice_encode(Devices& devices, const LatticeCode& code, std::span<con
             return without_failures([&] {
                 return lattice_encode(backend, part, rows.of_rows(x, shape.width), rows.of_codes(codes, code),
                                       rows.of_vectors(statuses.span(), 1),
-                                      {.width = width_of(shape), .batch = batch});
+                                      {.width = kernels::width_of(shape), .batch = batch});
             });
         });
 }
@@ -156,7 +124,7 @@ OpReport lattice_quantize(Devices& devices, const LatticeCode& code, std::span<c
             return without_failures([&] {
                 return lattice_quantize(backend, part, rows.of_rows(x, shape.width),
                                         rows.of_rows(y, shape.width), rows.of_vectors(statuses.span(), 1),
-                                        {.width = width_of(shape), .batch = batch});
+                                        {.width = kernels::width_of(shape), .batch = batch});
             });
         });
 }
@@ -171,9 +139,10 @@ OpReport lattice_decode(Devices& devices, const LatticeCode& code, std::span<con
         devices,
         {"lattice_decode", code, shape, x.size_bytes() + codes.size() + status.size(), true, options.batch},
         [&](Backend& backend, const LatticeCode& part, const Rows& rows, const BatchOptions& batch) {
-            return lattice_decode(backend, part, rows.of_codes(codes, code), rows.of_vectors(status, 1),
-                                  rows.of_rows(x, shape.width),
-                                  {.width = width_of(shape), .depth = options.depth, .batch = batch});
+            return lattice_decode(
+                backend, part, rows.of_codes(codes, code), rows.of_vectors(status, 1),
+                rows.of_rows(x, shape.width),
+                {.width = kernels::width_of(shape), .depth = options.depth, .batch = batch});
         });
     return kernels::lattice_report("lattice_decode", shape, call.count, report);
 }

@@ -11,6 +11,7 @@
 #include <weft/buffer.hpp>
 
 #include "base/config_parse.hpp"
+#include "host/process_end.hpp"
 #include "plan/device/tuning_file.hpp"
 #include "vulkan/device/read_snapshot.hpp"
 #include "vulkan/engine/backend_state.hpp"
@@ -46,12 +47,12 @@ PlanReport report_plan(const DevicePlan& plan) {
     return report;
 }
 
-/// Owns `object` in this process only. A forked child lacks the threads that hold its locks, so destroying it
-/// there could take forever. The child's memory is freed when the child ends.
+/// Owns `object` in this process only. A forked child lacks the threads that hold its locks, and at the end
+/// of the process they wait, so destroying it could take forever. The memory is freed when the process ends.
 template <class T>
 std::shared_ptr<T> owned_by_process(std::unique_ptr<T> object) {
     return {object.release(), [process = getpid()](T* p) {
-                if (getpid() == process) delete p;
+                if (getpid() == process && !ends_process()) delete p;
             }};
 }
 
@@ -136,7 +137,7 @@ Backend& Backend::operator=(Backend&& other) noexcept {
 }
 
 Backend::~Backend() {
-    if (!backend_state_ || backend_state_->context()->device.foreign_process()) return;
+    if (!backend_state_ || backend_state_->context()->device.beyond_use()) return;
     try {
         backend_state_->context()->timelines.wait_all();
     } catch (const Error& e) {

@@ -17,7 +17,7 @@ struct Profile::Impl {
     ~Impl() {
         // In a forked child the lock may be locked forever, because the thread that held it does not exist
         // there.
-        if (!context->device.foreign_process()) context->trace.close(sink);
+        if (!context->device.beyond_use()) context->trace.close(sink);
     }
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;

@@ -26,7 +26,7 @@ RangeTimer::RangeTimer(Context& context, QueueRole role)
 RangeTimer::~RangeTimer() {
     Device& device = context_.device;
     // In a forked child the lock may be locked forever, and there is no listener.
-    if (device.foreign_process()) return;
+    if (device.beyond_use()) return;
     context_.timers.remove(*this);
     if (device.untouchable()) return;
     for (const VkQueryPool pool : pools_) device.vk.vkDestroyQueryPool(device.handle(), pool, nullptr);
@@ -132,7 +132,7 @@ SubmissionTimer::SubmissionTimer(Context& context, QueueRole role) : context_(co
 
 SubmissionTimer::~SubmissionTimer() {
     Device& device = context_.device;
-    if (device.foreign_process()) return;
+    if (device.beyond_use()) return;
     context_.timers.remove(*this);
     if (device.untouchable()) return;
     for (const VkQueryPool queries : queries_)

@@ -83,7 +83,7 @@ Device::Device(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, De
       process_(getpid()) {
     if (adopted_.handle == VK_NULL_HANDLE) create();
     try {
-        instance_->load_device_table(handle_, vk);
+        vk = instance_->device_table(handle_);
         labels_ = instance_->vk.vkCmdBeginDebugUtilsLabelEXT != nullptr && observed();
         take_queues();
         create_layouts();
@@ -192,8 +192,8 @@ void Device::check(VkResult result, const char* what) {
     core::check(result, what);
 }
 
-bool Device::foreign_process() const {
-    return getpid() != process_;
+bool Device::beyond_use() const {
+    return getpid() != process_ || ends_process();
 }
 
 void Device::require_usable(const char* what) const {
@@ -208,7 +208,10 @@ void Device::require_usable(const char* what) const {
 }
 
 void Device::require_own_process(const char* what) const {
-    if (foreign_process())
+    if (ends_process())
+        throw Error(Errc::unsupported,
+                    std::string(what) + ": the process ends (need calls before exit() or the end of main)");
+    if (beyond_use())
         throw Error(Errc::unsupported, std::string(what) +
                                            ": the backend belongs to another process (got process " +
                                            std::to_string(getpid()) + ", need " + std::to_string(process_) +

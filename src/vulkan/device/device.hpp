@@ -20,6 +20,7 @@
 #include "host/cpu_set.hpp"
 #include "host/queue_mutex.hpp"
 #include "plan/device/device_plan.hpp"
+#include "vulkan/device/driver_calls.hpp"
 #include "vulkan/device/loader.hpp"
 #include "vulkan/device/vulkan.hpp"
 
@@ -87,8 +88,9 @@ class Device {
     /// Errors: device_lost, and unsupported in a forked child, which shares no driver state with its parent.
     void require_usable(const char* what) const;
     void require_own_process(const char* what) const;
-    /// In a forked child nothing of the driver may be used, not even to free it.
-    bool foreign_process() const;
+    /// In a forked child, and on the thread that ends the process, nothing of the driver may be used, not
+    /// even to free it.
+    bool beyond_use() const;
     /// The device counts as lost from now on, for a `reason` that no driver call reports.
     void give_up(const std::string& reason) noexcept;
     /// It cannot be found out whether submitted work has ended: from now on the device counts as lost, and
@@ -97,8 +99,8 @@ class Device {
         wedged_.store(true, std::memory_order_relaxed);
         lost_.store(true, std::memory_order_relaxed);
     }
-    /// Destructors must free nothing, in a forked child or because the device may still run.
-    bool untouchable() const { return wedged_.load(std::memory_order_relaxed) || foreign_process(); }
+    /// Destructors must free nothing, because nothing may be used or because the device may still run.
+    bool untouchable() const { return wedged_.load(std::memory_order_relaxed) || beyond_use(); }
 
     /// For debuggers, capture tools and validation messages; nothing where the instance lacks
     /// VK_EXT_debug_utils. `handle` must not be in use by another thread.
@@ -115,7 +117,7 @@ class Device {
         if (labels_) instance_->vk.vkCmdEndDebugUtilsLabelEXT(commands);
     }
 
-    VolkDeviceTable vk{};
+    DriverCalls vk;
     mutable CounterCells counters;
 
   private:

@@ -221,12 +221,14 @@ void Instance::add_listener() {
           "vkCreateDebugUtilsMessengerEXT");
 }
 
-void Instance::load_device_table(VkDevice device, VolkDeviceTable& table) const {
+VolkDeviceTable Instance::device_table(VkDevice device) const {
     // volk uses a global variable. All tables are loaded here, so that no other thread sees it change.
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
     vkGetDeviceProcAddr = vk.vkGetDeviceProcAddr;
+    VolkDeviceTable table{};
     volkLoadDeviceTable(&table, device);
+    return table;
 }
 
 VkResult Instance::create_with(VkInstanceCreateInfo info, const Config& config, bool debug_utils) {

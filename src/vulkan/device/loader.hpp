@@ -76,7 +76,7 @@ class Instance {
     std::uint64_t validation_messages() const { return validation_messages_.load(std::memory_order_relaxed); }
     void count_validation_message() { validation_messages_.fetch_add(1, std::memory_order_relaxed); }
     /// Fills a device's table through this instance's loader.
-    void load_device_table(VkDevice device, VolkDeviceTable& table) const;
+    VolkDeviceTable device_table(VkDevice device) const;
 
     InstanceTable vk{};
 

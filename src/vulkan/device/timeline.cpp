@@ -40,6 +40,7 @@ Timelines::Timelines(Device& device) : device_(device) {
     try {
         for (std::size_t role = 0; role < kQueueRoles; ++role)
             lines_[role].semaphore = make_timeline(device_, timeline_name("weft ", role), false);
+        at_end_.emplace([this] { return busy(); });
     } catch (...) {
         destroy();
         throw;
@@ -47,9 +48,20 @@ Timelines::Timelines(Device& device) : device_(device) {
 }
 
 Timelines::~Timelines() {
+    at_end_.reset();
     if (device_.untouchable()) return;
     let_drivers_finish();
     destroy();
+}
+
+/// Whether work is under way. For the end of the process, so without the locks of other threads.
+bool Timelines::busy() noexcept {
+    return std::any_of(lines_.begin(), lines_.end(), [&](const Line& l) {
+        std::uint64_t now = 0;
+        return !device_.lost() &&
+               device_.vk.vkGetSemaphoreCounterValue(device_.handle(), l.semaphore, &now) == VK_SUCCESS &&
+               now < l.last;
+    });
 }
 
 /// Mesa's queue threads use a submission's semaphores briefly after these have reached their values.

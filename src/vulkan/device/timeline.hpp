@@ -3,14 +3,17 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 
 #include "base/startup.hpp"
+#include "host/process_end.hpp"
 #include "vulkan/device/device.hpp"
 
 namespace weft::core {
@@ -73,7 +76,7 @@ class Timelines {
     struct Line {
         VkSemaphore semaphore = VK_NULL_HANDLE;
         VkSemaphore shared = VK_NULL_HANDLE;  // guarded, as `last`, by the role's queue lock
-        std::uint64_t last = 0;
+        std::atomic<std::uint64_t> last{0};
     };
     /// What a submission waits for and signals.
     struct Order {
@@ -89,12 +92,14 @@ class Timelines {
     Token submit_locked(QueueRole role, std::span<const VkCommandBuffer> commands, SemaphorePoint wait);
 
     void look() noexcept;
+    bool busy() noexcept;
 
     Device& device_;
     FirstWork first_work_;
     std::array<Line, kQueueRoles> lines_;
     std::mutex look_mutex_;
     std::shared_ptr<const std::function<void()>> look_;  // guarded
+    std::optional<BusyAtEnd> at_end_;
 };
 
 }  // namespace weft::core

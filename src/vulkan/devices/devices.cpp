@@ -22,33 +22,27 @@ namespace weft {
 namespace core {
 
 DevicesState::DevicesState(std::vector<Backend> backends)
-    : backends_(std::move(backends)), lost_(std::make_shared<LostDevices>(backends_.size())) {}
+    : SharedDevices(backends.size()), backends_(std::move(backends)) {}
 
-std::vector<std::size_t> DevicesState::usable(const char* function) const {
-    std::vector<std::size_t> usable;
-    for (std::size_t i = 0; i < backends_.size(); ++i)
-        if (!lost(i)) usable.push_back(i);
-    if (usable.empty())
-        throw Error(Errc::device_lost, std::string(function) + ": every device is lost (got " +
-                                           std::to_string(backends_.size()) +
-                                           " lost devices, need one that works; make a new Devices)");
-    return usable;
+const std::string& DevicesState::name(std::size_t device) const {
+    return backends_[device].name();
+}
+DeviceType DevicesState::type(std::size_t device) const {
+    return backends_[device].device().type;
+}
+std::uint64_t DevicesState::chunk_bytes(std::size_t device) const {
+    return backends_[device].plan().chunk_bytes;
+}
+const CpuSet& DevicesState::node_cpus(std::size_t device) const {
+    return detail::Access::backend_state(backends_[device])->node_cpus();
 }
 
-double DevicesState::rate(const std::string& kind, std::size_t device) const {
-    const std::lock_guard lock(mutex_);
-    const auto it = rates_.find(kind);
-    return it == rates_.end() ? 0 : it->second[device];
-}
-
-void DevicesState::note_rate(const std::string& kind, std::size_t device, double rate) {
-    constexpr double kUnusedGrows = 1.2, kOldPart = 0.7;
-    const std::lock_guard lock(mutex_);
-    std::vector<double>& rates = rates_[kind];
-    rates.resize(backends_.size());
-    double& known = rates[device];
-    // One slow call, which may have compiled or waited for others, does not change much.
-    known = rate <= 0 ? known * kUnusedGrows : std::max(rate, kOldPart * known + (1 - kOldPart) * rate);
+OpReport run_shares(Devices& devices, const SharedCall& call) {
+    const auto worker = [&](std::size_t device) -> DeviceWorker {
+        return [own = call.worker(device), &backend = devices[device]](
+                   const Share& share, ShareWatch& watch) { return own(backend, share, watch); };
+    };
+    return run_shares(detail::Access::state(devices), call.with_worker<DeviceWorker>(worker));
 }
 
 namespace {

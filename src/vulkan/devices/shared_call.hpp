@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a call on the devices of a Devices: a thread for each device takes shares from a ShareQueue until
-// nothing is left. Includes nothing of Vulkan, so that the op families can use it.
+// Calls that the backends of a Devices share. Includes nothing of Vulkan, so that the op families can use it.
 #pragma once
 
-#include <atomic>
-#include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <span>
-#include <stop_token>
-#include <string>
-#include <vector>
 
 #include <weft/batch.hpp>
 #include <weft/devices.hpp>
 #include <weft/program.hpp>
 
-#include "plan/work/share_queue.hpp"
+#include "devices/shared_call.hpp"
 
 namespace weft::core {
-
-class SharedRun;
 
 /// Where settings that are the same for all devices, and their number of threads, are read.
 inline Backend& first_backend(Backend& backend) {
@@ -29,50 +20,6 @@ inline Backend& first_backend(Backend& backend) {
 }
 /// The first that is not lost. Errors: device_lost.
 Backend& first_backend(Devices& devices);
-
-/// How the work on a share reports progress and learns that it should end.
-class ShareWatch {
-  public:
-    ShareWatch(SharedRun& run, std::stop_token stop) : run_(run), stop_(std::move(stop)) {}
-    /// `units` more, in the unit of SharedCall::progress_total, are done.
-    void add(std::uint64_t units);
-    /// Options of the caller for the call that does the share, which reports its progress here, in the same
-    /// unit.
-    BatchOptions options(const BatchOptions& of_caller);
-    const std::stop_token& stop() const noexcept { return stop_; }
-    /// `units` that were reported, by this share or another one, are not done after all. Nothing else that
-    /// this share has reported counts as its own afterwards.
-    void take_back(std::uint64_t units);
-    /// Units that this share has reported.
-    std::uint64_t added() const noexcept { return added_; }
-
-  private:
-    SharedRun& run_;
-    std::stop_token stop_;
-    std::uint64_t added_ = 0;
-};
-
-/// Does a share on a backend and returns what it did. Called on the device's own thread, for one share after
-/// the other.
-using ShareWorker = std::function<OpReport(Backend& backend, const Share& share, ShareWatch& watch)>;
-
-struct SharedCall {
-    const char* function = "";
-    /// Calls whose items take a similar time have the same text. Rates are kept for the next one.
-    std::string rates;
-    std::uint64_t items = 0;
-    std::uint64_t step = 1;         ///< shares begin at multiples
-    std::uint64_t item_bytes = 1;   ///< that an item moves between host and device
-    std::uint64_t chunk_items = 0;  ///< of a chunk, if the caller or Config sets it; 0: by bytes
-    std::uint64_t least_items = 0;  ///< of a share, where bytes do not matter; 0: some chunks
-    bool repeatable = true;         ///< false: in place, so that a share that failed half way is spoilt
-    bool single_job = false;        ///< all items are one job
-    std::vector<std::exception_ptr> refused{};  ///< of each device that cannot take part; empty: all can
-    std::uint64_t progress_total = 0;
-    const BatchOptions& options;
-    /// Makes what does the shares of a device, before its first share and on its thread.
-    std::function<ShareWorker(std::size_t device)> worker;
-};
 
 /// One Program for all devices that are not lost. Errors: what `make` throws; device_lost.
 Program program_for_all(Devices& devices, const std::function<Program(Backend& backend)>& make);
@@ -84,8 +31,12 @@ BatchReport run_counted(Backend& backend, const Program& program, std::span<cons
 BatchReport run_counted(Devices& devices, const Program& program, std::span<const Job> jobs,
                         const BatchOptions& options, const UnitsOf& units);
 
-/// Returns the sum of what the devices did. Errors: device_lost - no device is left, or a share in place was
-/// spoilt; cancelled; what progress or a share throws.
+/// Does a share on a backend and returns what it did. Called on the device's own thread, for one share after
+/// the other.
+using ShareWorker = std::function<OpReport(Backend& backend, const Share& share, ShareWatch& watch)>;
+using SharedCall = SharedCallOf<ShareWorker>;
+
+/// Returns the sum of what the devices did. Errors: as of any devices.
 OpReport run_shares(Devices& devices, const SharedCall& call);
 
 }  // namespace weft::core

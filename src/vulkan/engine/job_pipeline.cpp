@@ -32,6 +32,7 @@ std::uint64_t next_first_id() {
 struct Failure {
     bool of_one_job = false;  // a failure of the driver belongs to no single job
     bool device_lost = false;
+    bool of_memory = false;  // of the device
     std::string text;
 };
 
@@ -40,9 +41,9 @@ Failure failure_of(const std::exception_ptr& error) {
         std::rethrow_exception(error);
     } catch (const Error& e) {
         const bool lost = e.code() == Errc::device_lost;
-        return {e.code() != Errc::driver && !lost, lost, e.what()};
+        return {e.code() != Errc::driver && !lost, lost, e.code() == Errc::out_of_memory, e.what()};
     } catch (const std::bad_alloc&) {
-        return {true, false, {}};
+        return {true, false, false, {}};
     } catch (...) {
         return {};
     }
@@ -97,7 +98,7 @@ void JobPipeline::Impl::end(std::uint64_t id, JobState state, const std::excepti
 
 /// Called when BatchOptions::cancel is stopped, on the thread that stops it.
 void JobPipeline::Impl::cancel_queued() noexcept {
-    if (foreign_process()) return;  // a thread of the parent may hold the lock
+    if (beyond_use()) return;  // a thread of the parent may hold the lock
     const std::lock_guard lock(mutex);
     cancelled = true;
     for (auto it = entries.begin(); it != entries.end();) {
@@ -111,7 +112,8 @@ void JobPipeline::Impl::cancel_queued() noexcept {
 
 /// Takes queued jobs for a device, as many as may share a bundle; with several devices no more than leaves
 /// the others their part. A device that is `busy` leaves a job for each one that waits. Called with the lock.
-std::size_t JobPipeline::Impl::take(std::span<std::pair<std::uint64_t, const Job*>> taken, bool busy) {
+std::size_t JobPipeline::Impl::take(const Lane& lane, std::span<std::pair<std::uint64_t, const Job*>> taken,
+                                    bool busy) {
     constexpr std::uint64_t kManyBytes = std::uint64_t{16} << 20;
     const std::uint64_t queued = next_id - next_queued + returned.size();
     const std::uint64_t free = busy ? queued - std::min<std::uint64_t>(queued, idle) : queued;
@@ -127,9 +129,22 @@ std::size_t JobPipeline::Impl::take(std::span<std::pair<std::uint64_t, const Job
         bytes += core::job_bytes_in(it->second.job) + core::job_bytes_out(it->second.job);
     };
     const auto more = [&] { return count < most && (lanes.size() == 1 || bytes < kManyBytes); };
-    while (!stop && more() && !returned.empty()) add(returned.extract(returned.begin()).value());
+    for (auto it = returned.begin(); !stop && more() && it != returned.end();) {
+        if (it->second == &lane) {
+            ++it;
+            continue;
+        }
+        add(it->first);
+        it = returned.erase(it);
+    }
     for (; !stop && more() && next_queued < next_id; ++next_queued) add(next_queued);
     return count;
+}
+
+/// Whether there is a job that `lane` may take. Called with the lock.
+bool JobPipeline::Impl::any_queued(const Lane& lane) const {
+    return next_queued < next_id || std::any_of(returned.begin(), returned.end(),
+                                                [&](const auto& job) { return job.second != &lane; });
 }
 
 /// Runs before jobs are published, so that a wait for a job returns after the job's callback, and without the
@@ -161,12 +176,33 @@ void JobPipeline::Impl::give_back(Lane& lane, const Ids& ids, const std::excepti
             }
             entry.again = true;
             entry.state = JobState::queued;
-            returned.insert(id);
+            returned.emplace(id, nullptr);
         }
+        // Jobs that waited for this device may try once more where there was no memory for them.
+        for (auto& [id, other_than] : returned) other_than = nullptr;
         inbox.notify_all();
         if (any_left) return;
     }
     fail_all({}, error);
+}
+
+/// A device has no memory for a job: another one may have, unless the job may be spoilt. Called with the
+/// lock. false: the job has failed.
+bool JobPipeline::Impl::hand_on(const Lane& lane, std::uint64_t id) noexcept {
+    const bool others = std::any_of(lanes.begin(), lanes.end(), [&](const auto& other) {
+        return other.get() != &lane && other->lost_note.empty();
+    });
+    Entry& entry = entries.at(id);
+    if (!others || entry.again || cancelled || core::works_in_place(entry.job)) return false;
+    try {
+        returned.emplace(id, &lane);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    entry.again = true;
+    entry.state = JobState::queued;
+    inbox.notify_all();
+    return true;
 }
 
 /// No job that is submitted later will run. Jobs under way on other devices end as they do.
@@ -204,6 +240,8 @@ DeviceReport JobPipeline::Impl::Lane::device_report() const {
     row.items = report.elements;
     row.bytes_in = report.bytes_in;
     row.bytes_out = report.bytes_out;
+    row.shares = times.shares;
+    row.busy_s = times.busy_s;
     row.lost = !lost_note.empty();
     row.note = lost_note;
     return row;
@@ -224,13 +262,18 @@ void JobPipeline::Impl::Lane::note_done() {
 /// memory for it, the next call updates it.
 void JobPipeline::Impl::Lane::publish() noexcept {
     if (finished_.empty()) return;
+    own_times_.end_s = core::seconds_since(pipeline_.begin);
+    own_times_.busy_s = busy_before_s_ + own_times_.end_s - began_s_;
     std::optional<BatchReport> now;
     try {
         now = engine_->report();
     } catch (const std::bad_alloc&) {
     }
     const std::lock_guard lock(pipeline_.mutex);
-    if (now) report = std::move(*now);
+    if (now) {
+        report = std::move(*now);
+        times = own_times_;
+    }
     for (const std::uint64_t id : finished_) pipeline_.end(id, JobState::done, nullptr);
     finished_.clear();
 }
@@ -260,12 +303,15 @@ void JobPipeline::Impl::Lane::feed() {
     const bool busy = engine_->in_flight();
     if (!busy) {
         ++pipeline_.idle;
-        pipeline_.inbox.wait(lock, [&] { return pipeline_.stop || pipeline_.any_queued(); });
+        pipeline_.inbox.wait(lock, [&] { return pipeline_.stop || pipeline_.any_queued(*this); });
         --pipeline_.idle;
+        busy_before_s_ = own_times_.busy_s;
+        began_s_ = core::seconds_since(pipeline_.begin);
     }
     std::array<std::pair<std::uint64_t, const Job*>, core::kMaxBundleChunks> taken;
-    const std::size_t count = pipeline_.take(taken, busy);
+    const std::size_t count = pipeline_.take(*this, taken, busy);
     lock.unlock();
+    if (count != 0) ++own_times_.shares;
     add_taken(std::span(taken).first(count));
     note_done();
     publish();  // jobs without elements are over already
@@ -277,13 +323,13 @@ void JobPipeline::Impl::Lane::await_oldest() {
         for (bool first = true; !engine_->await_oldest(std::chrono::microseconds(200), first);
              first = false) {
             const std::lock_guard lock(pipeline_.mutex);
-            if (pipeline_.any_queued()) return;
+            if (pipeline_.any_queued(*this)) return;
         }
     } else {
         bool more = false;
         {
             const std::lock_guard lock(pipeline_.mutex);
-            more = pipeline_.any_queued();
+            more = pipeline_.any_queued(*this);
         }
         engine_->await_oldest(nanoseconds::max(), true, more);
     }
@@ -322,7 +368,7 @@ void JobPipeline::Impl::Lane::run() {
 }
 
 /// For example, a job for which there is no memory does not make other jobs fail.
-void JobPipeline::Impl::Lane::fail_one(const std::exception_ptr& error) {
+void JobPipeline::Impl::Lane::fail_one(const std::exception_ptr& error, bool of_memory) {
     const std::uint64_t sequence = engine_->failed_job();
     engine_->fail(sequence);
     publish();
@@ -331,14 +377,14 @@ void JobPipeline::Impl::Lane::fail_one(const std::exception_ptr& error) {
     const std::uint64_t id = it->second;
     id_of_.erase(it);
     const std::lock_guard lock(pipeline_.mutex);
-    pipeline_.end(id, JobState::failed, error);
+    if (!of_memory || !pipeline_.hand_on(*this, id)) pipeline_.end(id, JobState::failed, error);
 }
 
 void JobPipeline::Impl::Lane::fail(const std::exception_ptr& error) noexcept {
     // A failure after the start does not belong to a single job, and the jobs under way would never end.
     try {
         const Failure failure = failure_of(error);
-        if (starting_ && failure.of_one_job) return fail_one(error);
+        if (starting_ && failure.of_one_job) return fail_one(error, failure.of_memory);
         left_ = failure.device_lost && pipeline_.lanes.size() > 1;
     } catch (...) {
     }

@@ -11,7 +11,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -33,7 +32,7 @@ struct JobPipeline::Impl {
         std::vector<core::JobSpan> spans;
         std::exception_ptr error;  // of a job that failed
         bool reported = false;     // a wait has thrown it, or the caller called cancel()
-        bool again = false;        // a device was lost while it ran the job
+        bool again = false;        // a device gave the job back
     };
     class Lane;
     /// One device of the pipeline.
@@ -49,8 +48,9 @@ struct JobPipeline::Impl {
     ~Impl();
 
     // On the threads of the lanes.
-    std::size_t take(std::span<std::pair<std::uint64_t, const Job*>> taken, bool busy);
-    bool any_queued() const { return !returned.empty() || next_queued < next_id; }
+    std::size_t take(const Lane& lane, std::span<std::pair<std::uint64_t, const Job*>> taken, bool busy);
+    bool hand_on(const Lane& lane, std::uint64_t id) noexcept;
+    bool any_queued(const Lane& lane) const;
     void notify(std::uint64_t newly_done);
     using Ids = std::map<std::uint64_t, std::uint64_t>;  // of the jobs of a lane, by their number there
     void give_back(Lane& lane, const Ids& ids, const std::exception_ptr& error) noexcept;
@@ -66,7 +66,7 @@ struct JobPipeline::Impl {
     bool on_own_thread() const noexcept;
     void require_other_thread(const char* what) const;
     void require_own_process(const char* what) const;
-    bool foreign_process() const noexcept;
+    bool beyond_use() const noexcept;
     void detach() noexcept;
     BatchReport whole_report() const;
 
@@ -82,7 +82,8 @@ struct JobPipeline::Impl {
     std::map<std::uint64_t, Entry> entries;                    // queued and running
     const std::uint64_t first_id;                              // tokens of different pipelines never meet
     std::uint64_t next_id = first_id, next_queued = first_id;  // first id not yet handed to an engine
-    std::set<std::uint64_t> returned;                          // queued again, because a device was lost
+    /// Queued again, because a device was lost, or had no memory for the job and does not get it again.
+    std::map<std::uint64_t, const Lane*> returned;
     std::map<std::uint64_t, Entry> failures;  // failed or cancelled, kept for state(): nodes of `entries`
     core::SpanSet memory;
     std::size_t idle = 0;      // lanes that wait for jobs
@@ -111,8 +112,14 @@ class JobPipeline::Impl::Lane final : public core::JobListener {
     DeviceReport device_report() const;
     void on_job_done(std::uint64_t sequence) override;
 
-    BatchReport report;     // guarded by the pipeline's mutex
-    std::string lost_note;  // the same; not empty: the device is lost
+    /// Seconds of the pipeline, and parts of the work that the lane took.
+    struct Times {
+        std::uint64_t shares = 0;
+        double busy_s = 0, end_s = 0;  // end: of its last job
+    };
+    BatchReport report;     // guarded by the pipeline's mutex, as what follows
+    Times times;            // as of `report`
+    std::string lost_note;  // not empty: the device is lost
 
   private:
     void run();
@@ -123,7 +130,7 @@ class JobPipeline::Impl::Lane final : public core::JobListener {
     void note_done();
     void publish() noexcept;
     void fail(const std::exception_ptr& error) noexcept;
-    void fail_one(const std::exception_ptr& error);
+    void fail_one(const std::exception_ptr& error, bool of_memory);
 
     Impl& pipeline_;
     const Place place_;
@@ -132,6 +139,8 @@ class JobPipeline::Impl::Lane final : public core::JobListener {
     Ids id_of_;                                  // the thread's own
     std::vector<std::uint64_t> finished_;        // done but not yet published; the thread's own
     std::uint64_t noted_ = 0;                    // jobs done that were counted; the thread's own
+    Times own_times_;                            // the thread's own
+    double busy_before_s_ = 0, began_s_ = 0;     // the thread's own: busy until its engine had work last
     bool starting_ = false;                      // inside engine_->start(); the thread's own
     bool left_ = false;                          // the device is lost; the thread's own
     std::thread thread_;

@@ -54,12 +54,12 @@ JobPipeline& JobPipeline::operator=(JobPipeline&& other) noexcept {
 
 JobPipeline::~JobPipeline() {
     if (!impl_) return;
-    // In a forked child there is no thread: waiting for it, or for locks that it held, would never end. And
-    // the thread itself, in a callback that ends the process or destroys the pipeline, cannot wait for its
-    // own end.
-    const bool forked = impl_->foreign_process();
-    if (!forked && impl_->on_own_thread()) impl_->detach();
-    if (forked || impl_->on_own_thread()) (void)impl_.release();
+    // In a forked child there is no thread, and at the end of the process it waits: waiting for it, or for
+    // locks that it held, would never end. And the thread itself, in a callback that ends the process or
+    // destroys the pipeline, cannot wait for its own end.
+    const bool gone = impl_->beyond_use();
+    if (!gone && impl_->on_own_thread()) impl_->detach();
+    if (gone || impl_->on_own_thread()) (void)impl_.release();
 }
 
 void JobPipeline::Impl::require_other_thread(const char* what) const {
@@ -87,8 +87,8 @@ void JobPipeline::Impl::require_own_process(const char* what) const {
     lanes.front()->device().require_own_process(what);
 }
 
-bool JobPipeline::Impl::foreign_process() const noexcept {
-    return lanes.front()->device().foreign_process();
+bool JobPipeline::Impl::beyond_use() const noexcept {
+    return lanes.front()->device().beyond_use();
 }
 
 JobPipeline::Impl& JobPipeline::impl() const {
@@ -193,7 +193,12 @@ BatchReport JobPipeline::Impl::whole_report() const {
     BatchReport whole = lanes.front()->report;
     if (lanes.size() == 1) return whole;
     for (std::size_t i = 1; i < lanes.size(); ++i) core::add_report(whole, lanes[i]->report);
-    for (const auto& lane : lanes) whole.devices.push_back(lane->device_report());
+    whole.wall_s = 0;
+    for (const auto& lane : lanes) whole.wall_s = std::max(whole.wall_s, lane->times.end_s);
+    for (const auto& lane : lanes) {
+        whole.devices.push_back(lane->device_report());
+        whole.devices.back().idle_end_s = whole.wall_s - lane->times.end_s;
+    }
     return whole;
 }
 

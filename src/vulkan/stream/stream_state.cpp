@@ -77,7 +77,7 @@ StreamState::StreamState(std::shared_ptr<BackendState> backend_state, std::strin
 }
 
 StreamState::~StreamState() {
-    if (device_.foreign_process()) return;
+    if (device_.beyond_use()) return;
     context_.timelines.drain(done_);
     if (device_.untouchable() || !context_.trace.active()) return;
     try {

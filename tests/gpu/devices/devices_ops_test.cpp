@@ -227,6 +227,7 @@ TEST_CASE("devices, encode: all methods, lists of arrays, failures by sample and
         for (std::uint64_t j = 0; j < 40; ++j) jobs.push_back({values[j], states[j], 50 + j});
         const OpReport report = weft::encode_batch(devices, EncodeMethod::amplitude, jobs, 4);
         CHECK(report.jobs == 40);
+        CHECK(weft::encode_batch(devices, EncodeMethod::amplitude, {}, 4).devices.size() == devices.size());
         for (std::uint64_t j = 0; j < 40; ++j) {
             std::vector<weft::c32> one(states[j].size());
             weft::encode_amplitude(devices[0], values[j], one, {50 + j, 4});

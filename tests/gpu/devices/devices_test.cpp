@@ -246,14 +246,46 @@ TEST_CASE("devices: a pipeline runs each job on the device that is free") {
         for (const weft::DeviceReport& row : report.devices) {
             CHECK(row.jobs != 0);
             jobs += row.jobs;
+            CHECK(row.shares != 0);
+            CHECK(row.shares <= row.jobs);
         }
         CHECK(jobs == 300);
+        CHECK(report.bytes_in == 600000 * 4);
+        check_rows(report, devices, 600000);
         check_error(Errc::invalid_argument, "JobPipeline::submit", [&] {
             weft::Job wrong = work.jobs[0];
             wrong.elements = 3;
             pipeline.submit(wrong);
         });
     });
+}
+
+TEST_CASE("devices: a pipeline's job without memory on its device runs on another one") {
+    if (!make_backend()) return;
+    std::vector<weft::Config> configs(2, weft::Config::from_env());
+    configs[0].device = configs[1].device = std::to_string(weft::Backend().device().index);
+    configs[0].memory_limit = 4096;
+    Devices devices(configs);
+    const Program program(devices, kAffine);
+    AffineWork work(std::vector<std::size_t>(40, 100000));
+    weft::JobPipeline pipeline(devices, program, {.path = weft::Path::staged});
+    std::vector<weft::JobToken> tokens;
+    for (const weft::Job& job : work.jobs) tokens.push_back(pipeline.submit(job));
+    for (const weft::JobToken token : tokens) CHECK(pipeline.wait(token));
+    pipeline.wait_all();
+    CHECK(work.right());
+    const BatchReport report = pipeline.report();
+    CHECK(report.jobs == 40);
+    CHECK(report.devices[0].jobs == 0);
+    CHECK(report.devices[1].jobs == 40);
+    CHECK_FALSE(devices.lost(0));
+    // Where no device has memory, the job fails.
+    configs[1].memory_limit = 4096;
+    Devices small(configs);
+    const Program of_small(small, kAffine);
+    weft::JobPipeline fails(small, of_small, {.path = weft::Path::staged});
+    const weft::JobToken token = fails.submit(work.jobs[0]);
+    check_error(Errc::out_of_memory, ":", [&] { fails.wait(token); });
 }
 
 TEST_CASE("devices: a pipeline cancels, and an exception of its callback fails what is left") {

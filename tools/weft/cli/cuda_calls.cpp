@@ -8,10 +8,14 @@
 #include <cuda_runtime_api.h>
 
 #include <weft/cuda/device.hpp>
+#include <weft/cuda/devices.hpp>
 #include <weft/cuda/host.hpp>
 
 #include "cli/cuda_settings.hpp"
-#define ON_CUDA_OR(vulkan, call, ...) devices_ ? vulkan : weft::cuda::call(__VA_ARGS__)
+#define ON_CUDA_OR(vulkan, call, ...)                                      \
+    devices_ ? vulkan                                                      \
+    : cuda_  ? weft::cuda::call(cuda_->devices __VA_OPT__(, ) __VA_ARGS__) \
+             : weft::cuda::call(__VA_ARGS__)
 #else
 #define ON_CUDA_OR(vulkan, call, ...) vulkan
 #endif
@@ -29,11 +33,15 @@ bool has_cuda() noexcept {
     return true;
 }
 
+struct Target::Cuda {
+    cuda::Devices devices;
+};
+
 namespace {
 
-cuda::DeviceInfo find_cuda(const std::string& setting) {
+cuda::Devices open_cuda_devices(const std::string& setting) {
     try {
-        return cuda::find_device(setting);
+        return cuda::Devices(setting);
     } catch (const Error& error) {
         // As for Vulkan devices: for a command, the machine lacks the device.
         if (error.code() == Errc::invalid_argument) throw Failure(Exit::device, error.what());
@@ -41,10 +49,14 @@ cuda::DeviceInfo find_cuda(const std::string& setting) {
     }
 }
 
-DeviceInfo open_cuda(const Config& config) {
+cuda::Devices open_cuda(const Config& config) {
     const CudaSettings settings = cuda_settings(config);
     cuda::set_host_settings({settings.chunk_elements, settings.ring_slots, settings.copy_threads});
-    const cuda::DeviceInfo found = find_cuda(config.device);
+    return open_cuda_devices(config.device);
+}
+
+/// The device becomes the current one.
+DeviceInfo describe_cuda(const cuda::DeviceInfo& found) {
     if (const cudaError_t result = cudaSetDevice(found.ordinal); result != cudaSuccess)
         throw Failure(Exit::device, "--backend cuda: " + found.name + ": " + cudaGetErrorString(result));
     int version = 0;
@@ -69,7 +81,7 @@ bool has_cuda() noexcept {
 
 namespace {
 
-DeviceInfo open_cuda(const Config&) {
+[[noreturn]] void refuse_cuda() {
     throw Failure(Exit::usage, "--backend: not available in this build (got cuda, need vulkan)");
 }
 
@@ -93,8 +105,19 @@ std::string counted(const std::vector<std::string>& names) {
 
 Target::Target(const DeviceOptions& options, const Config& config) {
     if (options.backend == "cuda") {
-        device_ = open_cuda(config);
+#if defined(WEFT_TOOL_CUDA)
+        auto opened = std::make_shared<Cuda>(Cuda{open_cuda(config)});
+        device_ = describe_cuda(opened->devices[0]);
+        std::vector<std::string> each;
+        for (std::size_t i = 0; i < opened->devices.size(); ++i) each.push_back(opened->devices[i].name);
+        if (options.several == Several::shared && each.size() > 1) {
+            device_.name = counted(each);
+            cuda_ = std::move(opened);
+        }
         return;
+#else
+        refuse_cuda();
+#endif
     }
     devices_.emplace(open_devices(options, config));
     device_ = backend()->device();

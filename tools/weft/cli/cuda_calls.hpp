@@ -3,6 +3,7 @@
 // available.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,8 +17,8 @@ namespace weft::tool {
 /// Whether this build has weft::cuda.
 bool has_cuda() noexcept;
 
-/// What a command runs on: one device or several, or with --backend cuda a CUDA device, which becomes the
-/// current one.
+/// What a command runs on: one device or several, or with --backend cuda one CUDA device, which becomes the
+/// current one, or several.
 class Target {
   public:
     /// Errors: Failure with Exit::device - there is no device, or --device matches none; Failure with
@@ -72,7 +73,10 @@ class Target {
                            const KernelMatrixShape& shape, const KernelMatrixHostOptions& options);
 
   private:
+    struct Cuda;  // several CUDA devices
+
     std::optional<Devices> devices_;
+    std::shared_ptr<Cuda> cuda_;  // null: one
     DeviceInfo device_;
 };
 

@@ -17,11 +17,10 @@ bool setting_matches_nothing(const Config& config) {
     return std::none_of(devices.begin(), devices.end(), [](const DeviceInfo& d) { return d.chosen; });
 }
 
-const char* text_of(Several several, bool cuda) {
+const char* text_of(Several several) {
     switch (several) {
         case Several::shared:
-            return cuda && has_cuda() ? "they share the work; with --backend cuda the first does all of it"
-                                      : "they share the work";
+            return "they share the work";
         case Several::refused:
             return "refused, one at a time";
         case Several::best:
@@ -56,7 +55,7 @@ void DeviceOptions::add_to(CLI::App& command, bool cuda, Several of_several) {
         .add_option("--device", device,
                     std::string("Index, start of the UUID, part of the name, or cpu; several with commas "
                                 "between, or all: ") +
-                        text_of(several, cuda) + "; instead of WEFT_DEVICE")
+                        text_of(several) + "; instead of WEFT_DEVICE")
         ->type_name("DEVICE");
     command
         .add_option("--backend", backend,

@@ -21,6 +21,7 @@
 #include "commands/commands.hpp"
 #include "commands/fit.hpp"
 #include "commands/kernel_call.hpp"
+#include "commands/kernel_mpi.hpp"
 #include "commands/kernel_output.hpp"
 
 namespace weft::tool {
@@ -151,6 +152,7 @@ void print_report(const KernelArguments& arguments, const DeviceInfo& device, co
 }
 
 void run(const KernelArguments& arguments) {
+    if (arguments.mpi) return run_over_ranks(arguments);
     const Config config = arguments.device.config();
     if (arguments.out.empty() && !arguments.explain)
         throw Failure(Exit::usage, "-o: needs the file K goes to");
@@ -248,6 +250,8 @@ void add_kernel(CLI::App& command) {
         "--resume", arguments->resume,
         "Keep finished tiles of K beside it, in FILE.part and FILE.tiles, and continue with those "
         "which a run that ended early has left");
+    kernel.add_flag("--mpi", arguments->mpi,
+                    "Share the work among the ranks of mpirun, each with a device of its own");
     kernel.add_flag("--explain", arguments->explain,
                     "Print how K would be made, what it takes, and how many samples fit; make nothing");
     kernel.add_flag("--json", arguments->json, "Print the report as JSON");

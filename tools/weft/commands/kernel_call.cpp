@@ -58,6 +58,10 @@ void require_consistent(const KernelArguments& arguments) {
         refuse("--jitter: of the diagonal, which K of X with Y has none of (leave it out)");
     if (arguments.post.wanted() && !arguments.y.empty())
         refuse("--center, --clip, --alignment, --polarity: of a square K (leave out Y, or these options)");
+    if (arguments.mpi && (arguments.resume || arguments.explain || arguments.post.wanted()))
+        refuse("--mpi: not with --resume, --explain, --center, --clip, --alignment or --polarity");
+    if (arguments.mpi && arguments.device.backend == "cuda")
+        refuse("--mpi: not with --backend cuda (leave one out)");
     if (arguments.resume && arguments.explain) refuse("--resume: --explain makes nothing (leave one out)");
     if (arguments.resume && arguments.device.backend == "cuda")
         refuse("--resume: not with --backend cuda (leave one out)");
@@ -171,6 +175,13 @@ OpReport KernelCall::run(Target& target, const HostArray& k) {
 
 OpReport KernelCall::run(Target& target, KernelMatrixStore& k) {
     return run_into(target, k);
+}
+
+OpReport KernelCall::run(const Make& make) const {
+    const ConstHostArray x = x_->array();
+    std::optional<ConstHostArray> y;
+    if (y_) y = y_->array();
+    return naming_files([&] { return make(states_ ? nullptr : &circuit_, x, y ? &*y : nullptr); });
 }
 
 template <class Matrix>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ struct KernelArguments {
     std::string x, y, out, weights;
     std::string map, dtype = "float32", bulk_states = "auto";
     bool reupload = false, states = false, normalize = false, no_autotune = false, explain = false,
-         json = false, resume = false;
+         json = false, resume = false, mpi = false;
     double scale = 1, jitter = 0, vram_fraction = 0.85;
     std::int64_t tile = -1;
     KernelPost post;
@@ -44,6 +45,10 @@ class KernelCall {
     KernelMatrixEstimate estimate(const Backend& backend, std::uint64_t samples) const;
     OpReport run(Target& target, const HostArray& k);
     OpReport run(Target& target, KernelMatrixStore& k);
+    /// The same by `make`; `circuit` is null if states are given, and `y` without Y.
+    using Make = std::function<OpReport(const KernelMatrixCircuit* circuit, const ConstHostArray& x,
+                                        const ConstHostArray* y)>;
+    OpReport run(const Make& make) const;
     void require_unchanged() const;
 
   private:

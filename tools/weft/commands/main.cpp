@@ -19,7 +19,9 @@ namespace {
 
 using weft::tool::Exit;
 
+/// An empty line: another process has printed why.
 int end(Exit exit, std::string line) {
+    if (line.empty()) return static_cast<int>(exit);
     std::replace_if(
         line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
     std::fprintf(stderr, "weft: %s\n", line.c_str());

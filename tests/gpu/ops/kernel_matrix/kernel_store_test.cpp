@@ -226,6 +226,17 @@ TEST_CASE("a store may be continued by several devices of a kind, and by one of 
                 else
                     CHECK_THROWS_AS(kind.run(devices, k, stop_after(part)), Stop);
             }
+            {  // tiles that are larger than the blocks of several devices
+                const std::filesystem::path large = folder.path() / "large.npy";
+                KernelMatrixStore one(large, kind.shape, kind.type);
+                const weft::BatchOptions never{.progress = [](const weft::Progress&) { throw Stop(); }};
+                CHECK_THROWS_AS(kind.run(devices[0], one, never), Stop);
+                one = KernelMatrixStore(folder.path() / "unused.npy", kind.shape, kind.type);
+                KernelMatrixStore all(large, kind.shape, kind.type);
+                kind.run(devices, all);
+                all.finish();
+                CHECK(values_of(large) == kind.whole(devices[0]));
+            }
             KernelMatrixStore k(file, kind.shape, kind.type);
             const weft::OpReport report = kind.run(devices, k);
             CHECK(k.kept() > 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vulkan/devices/shared_call.hpp"
+#include "devices/shared_call.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -18,8 +18,6 @@
 #include "base/startup.hpp"
 #include "host/cpu_set.hpp"
 #include "plan/work/batch_check.hpp"
-#include "vulkan/devices/devices_state.hpp"
-#include "vulkan/engine/backend_state.hpp"
 
 namespace weft::core {
 namespace {
@@ -43,13 +41,15 @@ double prior_of(DeviceType type) {
 
 /// Items of the smallest share that is worth its start: in a shorter one a pipeline does little but fill and
 /// empty.
-std::uint64_t least_share(const Backend& backend, const SharedCall& call) {
+std::uint64_t least_share(std::uint64_t chunk_bytes, const SharedCallOf<DeviceWorker>& call) {
     constexpr std::uint64_t kChunks = 4, kBytes = std::uint64_t{96} << 20;
     if (call.least_items != 0) return call.least_items;
     if (call.chunk_items != 0) return kChunks * call.chunk_items;
-    const std::uint64_t bytes = std::max(kBytes, kChunks * backend.plan().chunk_bytes);
+    const std::uint64_t bytes = std::max(kBytes, kChunks * chunk_bytes);
     return std::max<std::uint64_t>(1, bytes / std::max<std::uint64_t>(1, call.item_bytes));
 }
+
+}  // namespace
 
 void add_to(OpReport& sum, const OpReport& one) {
     add_report(sum, one);
@@ -60,12 +60,10 @@ void add_to(OpReport& sum, const OpReport& one) {
     sum.states_s += one.states_s, sum.product_s += one.product_s;
 }
 
-}  // namespace
-
 /// One call under way. Its threads share everything below `mutex_`.
 class SharedRun {
   public:
-    SharedRun(Devices& devices, const SharedCall& call);
+    SharedRun(SharedDevices& devices, const SharedCallOf<DeviceWorker>& call);
     OpReport run();
     void add_progress(std::uint64_t units);
     void take_back(std::uint64_t units);
@@ -77,7 +75,7 @@ class SharedRun {
         DeviceReport report;
         double end_s = 0;            // of its last share
         std::optional<Share> first;  // taken before any device begins, so that all take part
-        ShareWorker worker;
+        DeviceWorker worker;
     };
 
     std::vector<ShareDevice> share_devices() const;
@@ -95,8 +93,8 @@ class SharedRun {
     OpReport finished_report();
     double now_s() const { return seconds_since(begin_); }
 
-    DevicesState& state_;
-    const SharedCall& call_;
+    SharedDevices& devices_;
+    const SharedCallOf<DeviceWorker>& call_;
     const SteadyTime begin_ = std::chrono::steady_clock::now();
     std::vector<Row> rows_;
     std::stop_source stop_;
@@ -118,13 +116,13 @@ void ShareWatch::add(std::uint64_t units) {
     run_.add_progress(units);
 }
 
-SharedRun::SharedRun(Devices& devices, const SharedCall& call)
-    : state_(detail::Access::state(devices)), call_(call), queue_(0, 1, {}) {
-    for (const std::size_t i : state_.usable(call.function)) {
+SharedRun::SharedRun(SharedDevices& devices, const SharedCallOf<DeviceWorker>& call)
+    : devices_(devices), call_(call), queue_(0, 1, {}) {
+    for (const std::size_t i : devices_.usable(call.function)) {
         rows_.emplace_back();
         rows_.back().device = i;
         rows_.back().report.device = i;
-        rows_.back().report.name = state_.backends()[i].name();
+        rows_.back().report.name = devices_.name(i);
     }
     queue_ = ShareQueue(call.items, call.step, share_devices());
     leave_out_refused();
@@ -139,7 +137,7 @@ void SharedRun::leave_out_refused() {
             std::rethrow_exception(why);
         } catch (const Error& e) {
             const bool lost = e.code() == Errc::device_lost;
-            if (lost) state_.set_lost(rows_[row].device);
+            if (lost) devices_.set_lost(rows_[row].device);
             rows_[row].report.lost = lost;
             rows_[row].report.note = lost ? std::string("lost: ") + e.what() : e.what();
         }
@@ -155,9 +153,10 @@ std::vector<ShareDevice> SharedRun::share_devices() const {
     });
     std::vector<ShareDevice> devices;
     for (const Row& row : rows_) {
-        const Backend& backend = state_.backends()[row.device];
-        devices.push_back({row.report.name, prior_of(backend.device().type),
-                           alike ? 0 : state_.rate(call_.rates, row.device), least_share(backend, call_)});
+        const std::size_t i = row.device;
+        devices.push_back({row.report.name, prior_of(devices_.type(i)),
+                           alike ? 0 : devices_.rate(call_.rates, i),
+                           least_share(devices_.chunk_bytes(i), call_)});
     }
     return devices;
 }
@@ -263,7 +262,7 @@ void ShareWatch::take_back(std::uint64_t units) {
 
 void SharedRun::serve(std::size_t row) {
     // Page-locked memory that is made meanwhile then lies near the device.
-    const NodeBinding near(detail::Access::backend_state(state_.backends()[rows_[row].device])->node_cpus());
+    const NodeBinding near(devices_.node_cpus(rows_[row].device));
     while (const std::optional<Share> share = next_share(row)) do_share(row, *share);
 }
 
@@ -285,7 +284,7 @@ void SharedRun::do_share(std::size_t row, const Share& share) {
     try {
         Row& own = rows_[row];
         if (!own.worker) own.worker = call_.worker(own.device);
-        finish_share(row, own.worker(state_.backends()[own.device], share, watch), began_s);
+        finish_share(row, own.worker(share, watch), began_s);
     } catch (...) {
         fail_share(row, watch.added());
     }
@@ -317,7 +316,7 @@ void SharedRun::fail_share(std::size_t row, std::uint64_t added) {
         code = e.code(), text = e.what();
     } catch (...) {
     }
-    if (code == Errc::device_lost) state_.set_lost(rows_[row].device);
+    if (code == Errc::device_lost) devices_.set_lost(rows_[row].device);
     const std::lock_guard lock(mutex_);
     done_units_ -= added;
     const bool leaves = code == Errc::device_lost || code == Errc::out_of_memory || code == Errc::unsupported;
@@ -356,15 +355,15 @@ OpReport SharedRun::finished_report() {
         if (report.note.empty()) report.note = queue_.reason(row);
         if (report.note.empty() && report.shares == 0) report.note = "the other devices had taken everything";
         if (call_.single_job) report.jobs = report.shares != 0 ? 1 : 0;
-        state_.note_rate(call_.rates, rows_[row].device, queue_.measured_rate(row));
+        devices_.note_rate(call_.rates, rows_[row].device, queue_.measured_rate(row));
     }
-    for (std::size_t i = 0; i < state_.backends().size(); ++i) {
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
         const auto own =
             std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.device == i; });
         if (own != rows_.end()) {
             sum_.devices.push_back(std::move(own->report));
         } else {
-            DeviceReport gone{.name = state_.backends()[i].name(), .device = i, .idle_end_s = sum_.wall_s};
+            DeviceReport gone{.name = devices_.name(i), .device = i, .idle_end_s = sum_.wall_s};
             gone.lost = true;
             gone.note = "lost in an earlier call";
             sum_.devices.push_back(std::move(gone));
@@ -383,7 +382,7 @@ BatchOptions ShareWatch::options(const BatchOptions& of_caller) {
     return options;
 }
 
-OpReport run_shares(Devices& devices, const SharedCall& call) {
+OpReport run_shares(SharedDevices& devices, const SharedCallOf<DeviceWorker>& call) {
     return SharedRun(devices, call).run();
 }
 

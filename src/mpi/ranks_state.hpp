@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks do together: they meet within a time limit, agree on errors and on facts, and take numbers from
+// a shared counter.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <weft/mpi/distributed.hpp>
+
+#include "ops/kernel_matrix/store_format.hpp"
+
+namespace weft::mpi {
+
+/// Errors: driver - `status` is an error of MPI.
+void check(int status, const char* call);
+
+class RanksState {
+  public:
+    RanksState(MPI_Comm communicator, const RanksOptions& options);
+    ~RanksState();
+    RanksState(const RanksState&) = delete;
+    RanksState& operator=(const RanksState&) = delete;
+
+    int rank() const noexcept { return rank_; }
+    int size() const noexcept { return size_; }
+    int rank_on_node() const noexcept { return rank_on_node_; }
+    MPI_Comm communicator() const noexcept { return communicator_; }
+
+    /// Whether a rank is missing, so that no collective call of MPI would return.
+    bool broken() const noexcept { return broken_; }
+
+    /// Returns when all ranks are here. Errors: device_lost - some are not within the time limit.
+    void meet();
+    /// Throws on all ranks if one has an error.
+    void agree(const std::exception_ptr& error);
+    template <class Step>
+    void together(const Step& step) {
+        std::exception_ptr error;
+        try {
+            step();
+        } catch (...) {
+            error = std::current_exception();
+        }
+        agree(error);
+    }
+    /// Errors: invalid_argument - a rank has another value than the first rank.
+    void require_same(const char* function, const kernels::StoreFacts& facts);
+    /// Those of the first rank.
+    kernels::StoreFacts from_first(const kernels::StoreFacts& facts);
+    std::uint64_t least(std::uint64_t value);
+
+    /// Begins a count at 0, for all ranks.
+    void begin_count();
+    /// The next `count` numbers begin with the one that is returned.
+    std::uint64_t take(std::uint64_t count);
+    /// Asks the other ranks to take no more. Never throws.
+    void stop_count() noexcept;
+    bool count_is_stopped();
+
+  private:
+    void make_window();
+    /// Words on the first rank: the counter, whether to stop, and the last meeting of each rank.
+    std::uint64_t exchange(int word, std::uint64_t value, MPI_Op operation);
+    std::string missing_ranks();
+
+    MPI_Comm communicator_ = MPI_COMM_NULL;
+    MPI_Win window_ = MPI_WIN_NULL;
+    std::uint64_t* words_ = nullptr;
+    int rank_ = 0, size_ = 1, rank_on_node_ = 0;
+    double timeout_s_;
+    std::uint64_t meetings_ = 0;
+    bool broken_ = false;
+};
+
+}  // namespace weft::mpi

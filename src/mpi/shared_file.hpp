@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A .npy file of K that all ranks write into, and that has its name when it is whole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+
+#include "mpi/ranks_state.hpp"
+#include "ops/kernel_matrix/kernel_plan.hpp"
+
+namespace weft::mpi {
+
+class SharedFile {
+  public:
+    /// Collective: the first rank makes the file and reserves its size. Errors: io.
+    SharedFile(RanksState& ranks, const std::filesystem::path& file, const KernelMatrixShape& shape,
+               ElementType type);
+    /// The first rank removes a file that was not finished.
+    ~SharedFile();
+    SharedFile(const SharedFile&) = delete;
+    SharedFile& operator=(const SharedFile&) = delete;
+
+    /// Rows of `values` are `leading` values apart. Errors: io.
+    void write(const kernels::KernelBlock& block, const std::byte* values, std::uint64_t leading);
+    /// Collective: K gets its name. Errors: io.
+    void finish();
+
+  private:
+    void make() const;
+
+    RanksState& ranks_;
+    KernelMatrixShape shape_;
+    ElementType type_;
+    std::filesystem::path target_, part_;
+    std::uint64_t values_at_ = 0;
+    MPI_File file_ = MPI_FILE_NULL;
+    bool finished_ = false;
+};
+
+}  // namespace weft::mpi

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/kernel_operator/operator_solve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+
+#include <Eigen/Cholesky>
+
+#include <weft/error.hpp>
+
+namespace weft {
+
+double KernelSolveReport::residual() const noexcept {
+    return residuals.empty() ? 0 : *std::max_element(residuals.begin(), residuals.end());
+}
+
+namespace kernels {
+namespace {
+
+using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowsOfFloats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowOfNumbers = Eigen::Array<double, 1, Eigen::Dynamic>;
+using Index = Eigen::Index;
+
+[[noreturn]] void refuse(const std::string& what) {
+    throw Error(Errc::invalid_argument, "kernel_solve: " + what);
+}
+
+/// Different rows, drawn with these weights. Rows of weight 0 are not drawn.
+std::vector<std::uint32_t> draw(const Eigen::VectorXd& weights, std::uint32_t count,
+                                std::mt19937_64& random) {
+    // Exponential clocks: the first `count` that ring are a draw without replacement.
+    std::vector<std::pair<double, std::uint32_t>> rings;
+    for (Index i = 0; i < weights.size(); ++i) {
+        const double uniform = (static_cast<double>(random() >> 11) + 0.5) * 0x1p-53;
+        if (weights[i] > 0)
+            rings.emplace_back(-std::log(uniform) / weights[i], static_cast<std::uint32_t>(i));
+    }
+    const std::size_t drawn = std::min<std::size_t>(count, rings.size());
+    std::partial_sort(rings.begin(), rings.begin() + static_cast<std::ptrdiff_t>(drawn), rings.end());
+    std::vector<std::uint32_t> rows;
+    for (std::size_t i = 0; i < drawn; ++i) rows.push_back(rings[i].second);
+    return rows;
+}
+
+}  // namespace
+
+struct LowRankInverse::Impl {
+    double lambda = 0;
+    Eigen::MatrixXf factor;  // F
+    Index rank = 0;
+    Eigen::LLT<Eigen::MatrixXd> inner;  // of F^T F + lambda I
+
+    /// Adds columns to F so that K - F F^T is 0 in these rows; returns how many.
+    Index take_rows(const SolveKernel& kernel, const std::vector<std::uint32_t>& rows, Eigen::VectorXd& left);
+    void factorize();
+};
+
+Index LowRankInverse::Impl::take_rows(const SolveKernel& kernel, const std::vector<std::uint32_t>& rows,
+                                      Eigen::VectorXd& left) {
+    const auto count = static_cast<Index>(rows.size()), samples = factor.rows();
+    RowsOfFloats values(count, samples);
+    kernel.rows(rows, std::span(values.data(), static_cast<std::size_t>(values.size())));
+    Eigen::MatrixXf own(count, rank);
+    for (Index i = 0; i < count; ++i) own.row(i) = factor.row(rows[static_cast<std::size_t>(i)]).head(rank);
+    if (rank != 0) values.noalias() -= own * factor.leftCols(rank).transpose();
+    Eigen::MatrixXd square(count, count);
+    for (Index i = 0; i < count; ++i)
+        for (Index j = 0; j < count; ++j)
+            square(i, j) =
+                static_cast<double>(values(i, static_cast<Index>(rows[static_cast<std::size_t>(j)])));
+    square = (square + square.transpose().eval()) / 2;
+    // Kernel values are rounded to float32; what lies below that is noise.
+    square.diagonal().array() += 1e-6 * static_cast<double>(count);
+    const Eigen::LLT<Eigen::MatrixXd> small(square);
+    if (small.info() != Eigen::Success) return 0;
+    const Eigen::MatrixXf lower = small.matrixL().toDenseMatrix().cast<float>();
+    factor.middleCols(rank, count).noalias() =
+        lower.triangularView<Eigen::Lower>().solve(Eigen::MatrixXf(values)).transpose();
+    left -= factor.middleCols(rank, count).rowwise().squaredNorm().cast<double>();
+    left = left.cwiseMax(0.0);
+    for (const std::uint32_t row : rows) left[row] = 0;
+    rank += count;
+    return count;
+}
+
+void LowRankInverse::Impl::factorize() {
+    Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(rank, rank);
+    constexpr Index kChunk = 1024;
+    for (Index row = 0; row < factor.rows(); row += kChunk) {
+        const Eigen::MatrixXd part =
+            factor.block(row, 0, std::min(kChunk, factor.rows() - row), rank).cast<double>();
+        gram.selfadjointView<Eigen::Lower>().rankUpdate(part.transpose());
+    }
+    gram.diagonal().array() += lambda;
+    inner.compute(gram);
+}
+
+LowRankInverse::LowRankInverse(const SolveKernel& kernel, const KernelSolveOptions& options)
+    : impl_(new Impl) {
+    const auto samples = static_cast<Index>(kernel.samples);
+    const Index most = std::min<Index>(options.rank, samples);
+    impl_->lambda = options.lambda;
+    impl_->factor.resize(samples, most);
+    std::mt19937_64 random(options.seed);
+    Eigen::VectorXd left = Eigen::VectorXd::Ones(samples);
+    constexpr Index kBlock = 64;  // rows that are drawn together
+    const double enough = 1e-6 * static_cast<double>(samples);
+    while (impl_->rank < most && left.sum() > enough) {
+        const auto count = static_cast<std::uint32_t>(std::min(kBlock, most - impl_->rank));
+        const Eigen::VectorXd weights = options.pivots == KernelPivots::residual
+                                            ? left
+                                            : Eigen::VectorXd((left.array() > 0).cast<double>());
+        if (impl_->take_rows(kernel, draw(weights, count, random), left) == 0) break;
+    }
+    impl_->factorize();
+}
+LowRankInverse::~LowRankInverse() = default;
+
+std::uint32_t LowRankInverse::rank() const noexcept {
+    return static_cast<std::uint32_t>(impl_->rank);
+}
+
+void LowRankInverse::apply(std::span<const double> v, std::span<double> out, std::uint32_t columns) const {
+    const Index samples = impl_->factor.rows();
+    const Eigen::Map<const Rows> in(v.data(), samples, columns);
+    Eigen::Map<Rows> to(out.data(), samples, columns);
+    const auto factor = impl_->factor.leftCols(impl_->rank);
+    const Eigen::MatrixXd inside =
+        impl_->inner.solve((factor.transpose() * in.cast<float>()).cast<double>().eval());
+    to = (in - (factor * inside.cast<float>()).cast<double>()) / impl_->lambda;
+}
+
+namespace {
+
+/// The state of all columns.
+class Recurrence {
+  public:
+    Recurrence(const SolveKernel& kernel, const LowRankInverse* inverse, std::span<const double> y,
+               std::span<double> x, double tolerance)
+        : kernel_(kernel),
+          inverse_(inverse),
+          samples_(static_cast<Index>(kernel.samples)),
+          columns_(static_cast<Index>(y.size()) / samples_),
+          y_(y.data(), samples_, columns_),
+          x_(x.data(), samples_, columns_),
+          tolerance_(tolerance),
+          norms_(y_.colwise().norm()) {
+        x_.setZero();
+        residual_ = y_;
+        restart();
+    }
+
+    /// The recurrence begins again from the residual at hand.
+    void restart() {
+        precondition();
+        direction_ = preconditioned_;
+        product_ = (residual_.array() * preconditioned_.array()).colwise().sum();
+    }
+    /// `replace`: the new residual is the true one, at the cost of another product; the direction is kept.
+    void step(bool replace) {
+        apply(direction_, image_);
+        const RowOfNumbers curvature = (direction_.array() * image_.array()).colwise().sum();
+        // Columns that have converged, or whose curvature is lost in rounding, stay as they are.
+        const RowOfNumbers length =
+            (curvature > 0 && product_ > 0 && relative() > 0).select(product_ / curvature, 0.0);
+        x_.array() += direction_.array().rowwise() * length;
+        if (replace)
+            replace_residual();
+        else
+            residual_.array() -= image_.array().rowwise() * length;
+        precondition();
+        const RowOfNumbers next = (residual_.array() * preconditioned_.array()).colwise().sum();
+        const RowOfNumbers kept = (product_ > 0).select(next / product_, 0.0);
+        direction_ = preconditioned_ + (direction_.array().rowwise() * kept).matrix();
+        product_ = next;
+    }
+    /// Replaces the residual by the true one.
+    void replace_residual() {
+        apply(x_, image_);
+        residual_ = y_ - image_;
+    }
+    RowOfNumbers relative() const {
+        const RowOfNumbers of = residual_.colwise().norm();
+        return (norms_ > 0).select(of / norms_, 0.0);
+    }
+    bool small_enough() const { return (relative() <= tolerance_).all(); }
+
+  private:
+    void apply(const Rows& v, Rows& out) const {
+        out.resize(samples_, columns_);
+        const auto size = static_cast<std::size_t>(v.size());
+        kernel_.apply(std::span(v.data(), size), std::span(out.data(), size));
+    }
+    void precondition() {
+        preconditioned_.resize(samples_, columns_);
+        const auto size = static_cast<std::size_t>(residual_.size());
+        if (inverse_ == nullptr)
+            preconditioned_ = residual_;
+        else
+            inverse_->apply(std::span<const double>(residual_.data(), size),
+                            std::span(preconditioned_.data(), size), static_cast<std::uint32_t>(columns_));
+    }
+
+    const SolveKernel& kernel_;
+    const LowRankInverse* inverse_;
+    const Index samples_, columns_;
+    const Eigen::Map<const Rows> y_;
+    Eigen::Map<Rows> x_;
+    const double tolerance_;
+    const RowOfNumbers norms_;
+    Rows residual_, preconditioned_, direction_, image_;
+    RowOfNumbers product_;  // residual times preconditioned residual
+};
+
+}  // namespace
+
+void conjugate_gradients(const SolveKernel& kernel, const LowRankInverse* inverse, std::span<const double> y,
+                         std::span<double> x, const KernelSolveOptions& options, const IterationDone& done,
+                         KernelSolveReport& report) {
+    constexpr std::uint32_t kReplaceEvery = 25;
+    Recurrence state(kernel, inverse, y, x, options.tolerance);
+    double last_true = 1;
+    bool is_true = true;  // the residual at hand is the true one
+    while (report.iterations < options.max_iterations && !(is_true && state.small_enough())) {
+        is_true = (report.iterations + 1) % kReplaceEvery == 0;
+        state.step(is_true);
+        done(++report.iterations);
+        if (is_true || !state.small_enough()) continue;
+        state.replace_residual();
+        is_true = true;
+        const double now = state.relative().maxCoeff();
+        // The recurrence promises more than the arithmetic of K can give.
+        if (now > options.tolerance && now > last_true / 2) break;
+        last_true = now;
+        state.restart();
+    }
+    if (!is_true) state.replace_residual();
+    const RowOfNumbers residuals = state.relative();
+    report.residuals.assign(residuals.begin(), residuals.end());
+    report.converged = state.small_enough();
+}
+
+void check_solve(const KernelMatrixShape& shape, ElementType type, const ConstHostArray& y,
+                 const ConstHostArray& alpha, const KernelSolveOptions& options) {
+    const auto in_text = [](const auto& value) { return std::to_string(value); };
+    if (!shape.square()) refuse("K of X with Y cannot be solved with (need a square operator)");
+    for (const ConstHostArray* array : {&y, &alpha}) {
+        const std::string what = array == &y ? "y" : "alpha";
+        if (array->type != type)
+            refuse(what + " is of another type than the operator (got " + to_string(array->type) + ", need " +
+                   to_string(type) + ")");
+        if (array->size == 0 || array->size % shape.samples != 0 || array->size / shape.samples > 64)
+            refuse(what + " does not fit the shape (got " + in_text(array->size) +
+                   " values, need 1 to 64 times " + in_text(shape.samples) + ")");
+    }
+    if (alpha.size != y.size)
+        refuse("alpha and y differ in size (got " + in_text(alpha.size) + " and " + in_text(y.size) +
+               " values)");
+    if (!(options.lambda > 0) || !std::isfinite(options.lambda))
+        refuse("lambda out of range (got " + in_text(options.lambda) + ", need above 0)");
+    if (!(options.tolerance > 0) || !(options.tolerance < 1))
+        refuse("tolerance out of range (got " + in_text(options.tolerance) + ", need above 0, below 1)");
+    if (static_cast<unsigned>(options.pivots) > static_cast<unsigned>(KernelPivots::residual))
+        refuse("no such pivots (got " + in_text(static_cast<int>(options.pivots)) + ", need 0 or 1)");
+}
+
+}  // namespace kernels
+}  // namespace weft

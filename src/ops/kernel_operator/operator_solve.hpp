@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conjugate gradients and their preconditioner on the host, over any way to multiply with K. Pure.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <weft/ops/kernel_solve.hpp>
+
+namespace weft::kernels {
+
+/// What a solve needs of K. Matrices are row by row.
+struct SolveKernel {
+    std::uint64_t samples = 0;
+    /// (K + lambda I) times [samples, columns].
+    std::function<void(std::span<const double> v, std::span<double> out)> apply;
+    /// Rows of K, [rows, samples].
+    std::function<void(const std::vector<std::uint32_t>& rows, std::span<float> out)> rows;
+};
+
+/// (F F^T + lambda I)^-1 with a low-rank F F^T that is near K.
+class LowRankInverse {
+  public:
+    /// K has a diagonal of ones.
+    LowRankInverse(const SolveKernel& kernel, const KernelSolveOptions& options);
+    ~LowRankInverse();
+    std::uint32_t rank() const noexcept;
+    /// Of `columns` vectors.
+    void apply(std::span<const double> v, std::span<double> out, std::uint32_t columns) const;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Called after each iteration with their number; may throw.
+using IterationDone = std::function<void(std::uint32_t iterations)>;
+
+/// x with (K + lambda I) x = y; fills in iterations, residuals and converged. `inverse` may be null.
+void conjugate_gradients(const SolveKernel& kernel, const LowRankInverse* inverse, std::span<const double> y,
+                         std::span<double> x, const KernelSolveOptions& options, const IterationDone& done,
+                         KernelSolveReport& report);
+
+/// Errors: invalid_argument.
+void check_solve(const KernelMatrixShape& shape, ElementType type, const ConstHostArray& y,
+                 const ConstHostArray& alpha, const KernelSolveOptions& options);
+
+}  // namespace weft::kernels

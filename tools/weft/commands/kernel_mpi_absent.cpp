@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Completes commands/kernel_mpi.hpp in a build without MPI.
+#include "commands/kernel_mpi.hpp"
+
+namespace weft::tool {
+
+void run_over_ranks(const KernelArguments&) {
+    throw Failure(Exit::usage, "--mpi: not available in this build (build weft with WEFT_MPI=ON)");
+}
+
+}  // namespace weft::tool
