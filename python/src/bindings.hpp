@@ -22,6 +22,7 @@ void bind_recording(nanobind::module_& module);
 void bind_stream(nanobind::module_& module);
 void bind_profile(nanobind::module_& module);
 void bind_field(nanobind::module_& module);
+void bind_ntt(nanobind::module_& module);
 void bind_encode(nanobind::module_& module);
 void bind_kernel_matrix(nanobind::module_& module);
 void bind_lattice(nanobind::module_& module);

@@ -11,9 +11,40 @@
 #include "cuda.hpp"
 #include "devices.hpp"
 #include "errors.hpp"
+#include "field.hpp"
 #include "stream.hpp"
 
 namespace weft::python {
+
+namespace {
+
+/// "n, 4" as a message shows it.
+std::string vector_shape(const FieldInfo& info) {
+    return info.limbs == 1 ? "any shape" : "(..., " + std::to_string(info.limbs) + ")";
+}
+
+}  // namespace
+
+ElementType limb_type(const FieldInfo& info) {
+    return info.limb_bytes == 8 ? kUint64 : kUint32;
+}
+
+Shape element_shape(const FieldInfo& info) {
+    return info.limbs == 1 ? Shape{} : Shape{info.limbs};
+}
+
+void require_elements(const char* call, const char* name, const FieldInfo& info, const Shape& shape) {
+    if (info.limbs != 1 && (shape.empty() || shape.back() != info.limbs))
+        refuse(std::string(call) + ": " + name + ": wrong shape (got " + to_string(shape) + ", need " +
+               vector_shape(info) + " for " + std::string(info.name) + ")");
+}
+
+Array operand(const char* call, const char* name, const FieldInfo& info, nb::handle object,
+              const Place& place) {
+    Array array = input(call, name, object, {limb_type(info)}, place);
+    require_elements(call, name, info, array.shape);
+    return array;
+}
 
 namespace {
 
@@ -34,33 +65,6 @@ FieldOp op_named(const std::string& name) {
     for (int op = 0; op <= static_cast<int>(FieldOp::inner_product); ++op)
         if (name == weft::to_string(static_cast<FieldOp>(op))) return static_cast<FieldOp>(op);
     refuse("Field: unknown operation (got '" + name + "')");
-}
-
-ElementType limb_type(const FieldInfo& info) {
-    return info.limb_bytes == 8 ? kUint64 : kUint32;
-}
-
-/// One element: no axis for fields of one limb.
-Shape element_shape(const FieldInfo& info) {
-    return info.limbs == 1 ? Shape{} : Shape{info.limbs};
-}
-
-/// "n, 4" as a message shows it.
-std::string vector_shape(const FieldInfo& info) {
-    return info.limbs == 1 ? "any shape" : "(..., " + std::to_string(info.limbs) + ")";
-}
-
-void require_elements(const char* call, const char* name, const FieldInfo& info, const Shape& shape) {
-    if (info.limbs != 1 && (shape.empty() || shape.back() != info.limbs))
-        refuse(std::string(call) + ": " + name + ": wrong shape (got " + to_string(shape) + ", need " +
-               vector_shape(info) + " for " + std::string(info.name) + ")");
-}
-
-Array operand(const char* call, const char* name, const FieldInfo& info, nb::handle object,
-              const Place& place) {
-    Array array = input(call, name, object, {limb_type(info)}, place);
-    require_elements(call, name, info, array.shape);
-    return array;
 }
 
 void require_same_shape(const char* call, const Shape& a, const Shape& b) {

@@ -23,6 +23,7 @@ NB_MODULE(_core, module) {
     weft::python::bind_recording(module);
     weft::python::bind_profile(module);
     weft::python::bind_field(module);
+    weft::python::bind_ntt(module);
     weft::python::bind_encode(module);
     weft::python::bind_kernel_matrix(module);
     weft::python::bind_lattice(module);

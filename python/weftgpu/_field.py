@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from weftgpu import _core
+from weftgpu import _core, _ntt
 from weftgpu._errors import InvalidArgument, call_core, no_effect
 from weftgpu._progress import with_progress
 
@@ -268,6 +268,15 @@ class Field(_core._Field):
                         backend: Backend | Devices | None = None, progress: Progress = None) -> Any:
         """a / R: back from Montgomery form."""
         return self._run("from-montgomery", a, None, None, out, checked, False, stream, backend, progress)
+
+    # ---------------------------------------------------------------- polynomials
+
+    two_adicity = _ntt.two_adicity
+    ntt_root = _ntt.ntt_root
+    ntt = _ntt.ntt
+    intt = _ntt.intt
+    lde = _ntt.lde
+    poly_mul = _ntt.poly_mul
 
     def _run(self, name: str, a: Any, b: Any, scalar: Any, out: Any, checked: bool, montgomery: bool,
              stream: Stream | None, backend: Backend | Devices | None, progress: Progress) -> Any:

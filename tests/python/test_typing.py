@@ -15,6 +15,8 @@ import numpy as np
 import weftgpu
 
 F = weftgpu.Field("babybear")
+extended = F.lde(F.random(8, seed=1), 4, coset=31, backend=weftgpu.default_backend())
+root: int = F.ntt_root(8) + F.two_adicity
 total: int = F.to_ints(F.sum(F.random(10, seed=1)))
 name: str = weftgpu.default_backend().name
 report: weftgpu.OpReport = weftgpu.last_report()

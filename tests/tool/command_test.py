@@ -439,7 +439,7 @@ class BadInput(Case):
     def test_usage(self):
         good, out = self.good, self.out
         for arguments, pattern in [
-            ([], "info, field, encode, kernel, profile, lattice"),
+            ([], "info, field, ntt, encode, kernel, profile, lattice"),
             (["nonsense"], "nonsense.*info, field"),
             (["--nonsense"], "--nonsense"),
             (["field"], "add, sub, neg, mul, .*inner-product, list"),
@@ -991,7 +991,7 @@ class Reports(Case):
         self.assertIn("bls12-381-fp", self.succeed("field", "list"))
         fields = json.loads(self.succeed("field", "list", "--json"))
         self.assertEqual(fields[0], {"name": "bls12-381-fp", "bits": P.bit_length(), "limbs": 6, "dtype": "<u8",
-                                     "modulus": hex(P)})
+                                     "modulus": hex(P), "two_adicity": 0})
         self.assertEqual([(f["name"], int(f["modulus"], 16)) for f in fields], list(FIELDS.items()))
         for field in fields:
             self.assertEqual(field["bits"], FIELDS[field["name"]].bit_length())
@@ -1086,7 +1086,7 @@ class Reports(Case):
 
     def test_help_has_an_example_each(self):
         for command in [], ["info"], ["field"], ["field", "list"], *(["field", op] for op in OPERATIONS), \
-                ["encode"], ["kernel"], ["lattice"], ["lattice", "encode"], ["lattice", "decode"], ["lattice", "quantize"], ["lattice", "beta"]:
+                ["ntt"], ["encode"], ["kernel"], ["lattice"], ["lattice", "encode"], ["lattice", "decode"], ["lattice", "quantize"], ["lattice", "beta"]:
             self.assertRegex(self.succeed(*command, "--help"), "Example: weft " + " ".join(command))
         self.assertRegex(self.succeed("--version"), r"^weft \d+\.\d+\.\d+\n$")
 

@@ -43,6 +43,10 @@ class Target {
 
     OpReport field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs,
                          const FieldHostOptions& options);
+    OpReport ntt(Field field, NttDirection direction, const ConstHostArray& in, const weft::HostArray& out,
+                 const NttShape& shape, const NttHostOptions& options);
+    OpReport ntt_extend(Field field, const ConstHostArray& in, const weft::HostArray& out,
+                        const NttShape& shape, std::uint32_t blowup, const NttHostOptions& options);
     OpReport encode(EncodeMethod method, const ConstHostArray& values, const weft::HostArray& states,
                     const StateShape& shape, const EncodeHostOptions& options = {});
     OpReport lattice_encode(const LatticeCode& code, std::span<const float> x, std::span<std::uint8_t> codes,

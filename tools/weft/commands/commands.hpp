@@ -9,6 +9,7 @@ namespace weft::tool {
 
 void add_info(CLI::App& command);
 void add_field(CLI::App& command);
+void add_ntt(CLI::App& command);
 void add_encode(CLI::App& command);
 void add_kernel(CLI::App& command);
 void add_profile(CLI::App& command);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft field: arithmetic on arrays of field elements.
 #include <algorithm>
-#include <array>
 #include <cinttypes>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -26,6 +24,7 @@
 #include "cli/print_json.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
+#include "commands/field_values.hpp"
 
 namespace weft::tool {
 namespace {
@@ -56,63 +55,12 @@ struct FieldArguments {
     FieldOp op = FieldOp::add;
     std::string a, b, out;
     std::string field = "bls12-381-fp";
-    std::vector<std::uint64_t> scalar;
+    FieldNumber scalar;
     bool checked = false, montgomery = false, json = false;
     DeviceOptions device;
 
     const FieldInfo& info() const { return field_info(*find_field(field)); }
 };
-
-template <class Limb>
-std::string hex(std::span<const Limb> limbs) {
-    std::string text = "0x";
-    for (std::size_t i = limbs.size(); i-- > 0;) {
-        char digits[17];
-        std::snprintf(digits, sizeof digits, "%0*" PRIx64, static_cast<int>(2 * sizeof(Limb)),
-                      std::uint64_t{limbs[i]});
-        text += digits;
-    }
-    return text;
-}
-
-std::string hex_modulus(const FieldInfo& field) {
-    const auto limbs = std::span(field.modulus).first(field.limbs);
-    const std::string text = hex<std::uint64_t>(limbs);
-    return field.limb_bytes == 8 ? text : "0x" + text.substr(text.size() - 8);
-}
-
-std::string check_field(const std::string& name) {
-    if (find_field(name)) return {};
-    std::string names;
-    for (const FieldInfo& field : fields()) names += (names.empty() ? "" : ", ") + std::string(field.name);
-    return "no such field (got " + name + ", need " + names + ")";
-}
-
-// The limbs of a decimal number, or of a hexadecimal one after 0x; empty if the text is neither or the number
-// has more than 384 bits.
-std::vector<std::uint64_t> parse_number(std::string_view text) {
-    const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
-    if (hexadecimal) text.remove_prefix(2);
-    std::array<std::uint32_t, 12> words{};
-    for (const char c : text) {
-        const bool upper = hexadecimal && c >= 'A' && c <= 'F';
-        const std::size_t digit =
-            std::string_view("0123456789abcdef").find(upper ? static_cast<char>(c - 'A' + 'a') : c);
-        if (digit >= (hexadecimal ? 16u : 10u)) return {};
-        std::uint64_t carry = digit;
-        for (std::uint32_t& word : words) {
-            carry += std::uint64_t{word} * (hexadecimal ? 16 : 10);
-            word = static_cast<std::uint32_t>(carry);
-            carry >>= 32;
-        }
-        if (carry != 0) return {};
-    }
-    if (text.empty()) return {};
-    std::vector<std::uint64_t> limbs;
-    for (std::size_t i = 0; i < words.size(); i += 2)
-        limbs.push_back(std::uint64_t{words[i + 1]} << 32 | words[i]);
-    return limbs;
-}
 
 std::string shape_wanted(const FieldInfo& field) {
     return (field.limbs == 1 ? "(n,) or (n, 1)" : "(n, " + std::to_string(field.limbs) + ")") + " for " +
@@ -140,19 +88,6 @@ ArrayInput open_elements(const std::string& path, const FieldInfo& field) {
     const std::string change = change_to_elements(input, field);
     if (change.empty()) input.refuse(text);
     input.refuse(text, change);
-}
-
-// The library checks values too, but it reports jobs, and the user knows the rows of a file.
-template <class Limb>
-void check_canonical(const ArrayInput& input, std::span<const Limb> rows, const FieldInfo& field) {
-    std::vector<Limb> p;
-    for (std::size_t i = 0; i < field.limbs; ++i) p.push_back(static_cast<Limb>(field.modulus[i]));
-    for (std::size_t i = 0; i < rows.size(); i += p.size()) {
-        const auto row = rows.subspan(i, p.size());
-        if (std::lexicographical_compare(row.rbegin(), row.rend(), p.rbegin(), p.rend())) continue;
-        input.refuse("row " + std::to_string(i / p.size()) + " is not canonical (got " + hex(row) +
-                     ", need below p = " + hex_modulus(field) + ")");
-    }
 }
 
 template <class Array>
@@ -192,30 +127,12 @@ void print_report(const FieldArguments& arguments, const DeviceInfo& device, con
     print_json(json);
 }
 
-// The scalar of axpy as limbs of the field.
-template <class Limb>
-std::vector<Limb> scalar_of(const FieldArguments& arguments) {
-    std::vector<Limb> scalar;
-    for (std::size_t i = 0; i < arguments.info().limbs && !arguments.scalar.empty(); ++i)
-        scalar.push_back(static_cast<Limb>(arguments.scalar[i]));
-    return scalar;
-}
-
-// Checked before the number is cut to the limbs of the field, which would hide that it is too large.
-void check_scalar(const FieldArguments& arguments) {
-    const auto& p = arguments.info().modulus;
-    const auto& s = arguments.scalar;
-    if (s.empty() || std::lexicographical_compare(s.rbegin(), s.rend(), p.rbegin(), p.rend())) return;
-    throw Failure(Exit::usage, "--scalar: not canonical (got " + hex<std::uint64_t>(s) +
-                                   ", need below p = " + hex_modulus(arguments.info()) + ")");
-}
-
 template <class Limb>
 void run(const FieldArguments& arguments) {
     const Config config = arguments.device.config();
     const FieldInfo& field = arguments.info();
     const FieldOp op = arguments.op;
-    check_scalar(arguments);
+    require_canonical("--scalar", field, arguments.scalar);
     ArrayInput a_file = open_elements<Limb>(arguments.a, field);
     const std::span<const Limb> a = a_file.elements<Limb>();
     std::span<const Limb> b;
@@ -232,10 +149,10 @@ void run(const FieldArguments& arguments) {
     }
     require_apart({{"output", arguments.out}, {"WEFT_TRACE", config.trace}}, inputs);
     if (arguments.checked) {
-        check_canonical(a_file, a, field);
-        if (b_file) check_canonical(*b_file, b, field);
+        require_canonical(a_file, a, field, 1);
+        if (b_file) require_canonical(*b_file, b, field, 1);
     }
-    const std::vector<Limb> scalar = scalar_of<Limb>(arguments);
+    const std::vector<Limb> scalar = field_limbs<Limb>(field, arguments.scalar);
 
     Shape shape = a_file.shape();
     if (is_reduction(op)) shape[0] = 1;
@@ -260,43 +177,31 @@ void list_fields(bool json) {
     Json all = Json::array();
     for (const FieldInfo& field : fields()) {
         const std::string modulus = hex_modulus(field);
+        const std::uint32_t two_adicity = ntt_info(field.field).two_adicity;
         if (json)
             all.push_back({{"name", field.name},
                            {"bits", field.bits},
                            {"limbs", field.limbs},
                            {"dtype", field.dtype},
-                           {"modulus", modulus}});
+                           {"modulus", modulus},
+                           {"two_adicity", two_adicity}});
         else
-            std::printf("%-14s %3u bits  %-6s %s  p = %s\n", std::string(field.name).c_str(), field.bits,
+            std::printf("%-14s %3u bits  %-6s %s  2-adicity %2u  p = %s\n", std::string(field.name).c_str(),
+                        field.bits,
                         field.limbs == 1 ? "(n,)" : ("(n, " + std::to_string(field.limbs) + ")").c_str(),
-                        field.dtype, modulus.c_str());
+                        field.dtype, two_adicity, modulus.c_str());
     }
     if (json) print_json(all);
 }
 
 void add_list(CLI::App& field) {
-    CLI::App& list = *field.add_subcommand("list", "The fields of this version: name, size, dtype, modulus");
+    CLI::App& list = *field.add_subcommand(
+        "list",
+        "The fields of this version: name, size, dtype, modulus, and the 2-adicity that bounds `weft ntt`");
     const auto json = std::make_shared<bool>(false);
     list.add_flag("--json", *json, "Print JSON");
     list.footer("Example: weft field list");
     list.callback([json] { list_fields(*json); });
-}
-
-void add_scalar(CLI::App& command, FieldArguments& arguments) {
-    command
-        .add_option_function<std::string>(
-            "--scalar", [&](const std::string& text) { arguments.scalar = parse_number(text); },
-            "The factor of A, decimal or 0x and hexadecimal digits")
-        ->required()
-        ->type_name("NUMBER")
-        ->check(CLI::Validator(
-            [](const std::string& text) {
-                return parse_number(text).empty()
-                           ? "need a number of up to 384 bits, decimal or 0x and hexadecimal digits (got " +
-                                 text + ")"
-                           : std::string();
-            },
-            ""));
 }
 
 void add_operation(CLI::App& field, const Operation& operation) {
@@ -321,13 +226,13 @@ void add_operation(CLI::App& field, const Operation& operation) {
             },
             ""))
         ->type_name("FILE.npy");
-    command.add_option("--field", arguments->field, "One of `weft field list`")
-        ->capture_default_str()
-        ->type_name("NAME")
-        ->check(CLI::Validator(check_field, ""));
+    add_field_name(command, arguments->field);
     command.add_flag("--checked", arguments->checked, "Refuse values that are not below p");
     command.add_flag("--montgomery", arguments->montgomery, "Values, scalar too, are in Montgomery form");
-    if (op == FieldOp::axpy) add_scalar(command, *arguments);
+    if (op == FieldOp::axpy)
+        add_field_number(command, "--scalar", arguments->scalar,
+                         "The factor of A, decimal or 0x and hexadecimal digits")
+            ->required();
     command.add_flag("--json", arguments->json, "Print the report as JSON");
     arguments->device.add_to(command, true, Several::shared);
     command.footer(std::string("Example: weft field ") + to_string(op) + " " + operation.example);

@@ -81,9 +81,9 @@ int main(int argc, char** argv) try {
     weft::tool::open_standard_descriptors();
     weft::tool::install_signal_handlers();
     CLI::App app{
-        "Field arithmetic, quantum encoders and kernels, and lattice codes for files of arrays, on the GPU; "
-        "and what the "
-        "GPUs can do",
+        "Field arithmetic and transforms, quantum encoders and kernels, and lattice codes for files of "
+        "arrays, "
+        "on the GPU; and what the GPUs can do",
         "weft"};
     app.set_version_flag("--version", "weft " WEFT_VERSION_STRING);
     app.require_subcommand(1);
@@ -94,6 +94,7 @@ int main(int argc, char** argv) try {
         "it cannot obey.");
     weft::tool::add_info(app);
     weft::tool::add_field(app);
+    weft::tool::add_ntt(app);
     weft::tool::add_encode(app);
     weft::tool::add_kernel(app);
     weft::tool::add_profile(app);

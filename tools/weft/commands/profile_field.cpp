@@ -11,6 +11,7 @@
 
 #include "cli/failure.hpp"
 #include "cli/number_options.hpp"
+#include "commands/field_values.hpp"
 #include "commands/profile_report.hpp"
 #include "commands/profile_run.hpp"
 #include "cpu/cpu_field.hpp"
@@ -157,15 +158,6 @@ void run(const FieldProfile& p, bool single) {
 }
 
 }  // namespace
-
-CLI::Option* add_field_name(CLI::App& command, std::string& field) {
-    std::vector<std::string> names;
-    for (const FieldInfo& info : fields()) names.emplace_back(info.name);
-    return command.add_option("--field", field, "One of `weft field list`")
-        ->capture_default_str()
-        ->type_name("NAME")
-        ->check(CLI::IsMember(names).description(""));
-}
 
 void add_profile_field(CLI::App& profile) {
     CLI::App& command = *profile.add_subcommand("field",

@@ -4,6 +4,7 @@
 
 #include "cli/map_name.hpp"
 #include "cli/number_options.hpp"
+#include "commands/field_values.hpp"
 #include "commands/lattice_options.hpp"
 #include "commands/profile_report.hpp"
 

@@ -22,9 +22,6 @@ using ReportKernels = std::vector<std::unique_ptr<ReportKernel>>;
 /// written; with Exit::interrupted.
 void run_report(const std::string& name, const ReportOptions& options, const ReportKernels& kernels);
 
-/// --field: one of `weft field list`.
-CLI::Option* add_field_name(CLI::App& command, std::string& field);
-
 void add_profile_encode(CLI::App& profile);
 void add_profile_kernel(CLI::App& profile);
 void add_profile_lattice(CLI::App& profile);
