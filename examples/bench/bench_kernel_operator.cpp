@@ -204,11 +204,16 @@ bool run(const Settings& settings, Json& report) {
                         report["rows"].push_back(run_case(
                             backend, settings, {samples, qubits, columns, map, symmetric, low_rank}));
                     };
-                    const weft::KernelOperatorEstimate plan = weft::estimate_kernel_operator(
-                        backend, {.map = weft::feature_map(map)}, {samples, 0, qubits}, columns);
+                    const auto plan = [&](weft::Choice low_rank) {
+                        return weft::estimate_kernel_operator(backend, {.map = weft::feature_map(map)},
+                                                              {samples, 0, qubits}, columns,
+                                                              {.low_rank = low_rank});
+                    };
                     if (settings.ways != "low-rank") measure(weft::Choice::off, weft::Choice::off);
-                    if (settings.ways == "all") measure(weft::Choice::automatic, weft::Choice::off);
-                    if (settings.ways != "full" && plan.method == weft::KernelOperatorMethod::low_rank)
+                    if (settings.ways == "all" && plan(weft::Choice::off).symmetric)
+                        measure(weft::Choice::automatic, weft::Choice::off);
+                    if (settings.ways != "full" &&
+                        plan(weft::Choice::automatic).method == weft::KernelOperatorMethod::low_rank)
                         measure(weft::Choice::automatic, weft::Choice::automatic);
                 }
             }
