@@ -6,6 +6,7 @@ bounds of floating results, and report the same errors. If weft::cuda or NVIDIA'
 Usage: backends_test.py PATH_OF_WEFT [unittest arguments].
 """
 import cmath
+import json
 import os
 import random
 import struct
@@ -132,6 +133,11 @@ class Backends(Case):
         self.succeed("field", "inverse", self.a, "-o", cut, "--backend", "cuda",
                      env={"GPU_STREAM_CHUNK_ELEMS": "77", "WEFT_SLOTS": "2", "WEFT_COPY_THREADS": "3"})
         self.close(whole, cut)
+        shared = self.path("shared.npy")
+        report = json.loads(self.succeed("field", "inverse", self.a, "-o", shared, "--backend", "cuda", "--device", "0,0",
+                                         "--json", env={"GPU_STREAM_CHUNK_ELEMS": "77"}))
+        self.close(whole, shared)
+        self.assertEqual([row["items"] > 0 for row in report["devices"]], [True, True])
 
     def test_same_errors(self):
         """Errors of arguments and files, which are checked before the search for a device."""
