@@ -2,12 +2,22 @@
 // The interface of fields, and the arithmetic of transforms on it.
 #include "shaders/field/field_interface.h"
 
+#define WEFT_REVERSE_WORD bitfieldReverse
 #include "ntt_arithmetic.h"
 #include "ntt_parameters.h"
 
+// With more bits, elements of several words would take so many registers that few invocations run
+// simultaneously.
+#if defined(WEFT_NTT_COMPACT)
+WEFT_CONST int kRadixBits = 2;
+#elif WEFT_FIELD_WORDS == 1
+WEFT_CONST int kRadixBits = 4;
+#else
+WEFT_CONST int kRadixBits = 3;
+#endif
+
 #if WEFT_FIELD_WORDS == 1
 
-WEFT_CONST int kRadixBits = 4;
 Element sum_of(Element x, Element y) {
     return lean_add(x, y, modulus());
 }
@@ -20,7 +30,6 @@ Element product_of(Element x, Element y) {
 
 #elif WEFT_FIELD_WORDS == 2 && defined(WEFT_LIMBS64)
 
-WEFT_CONST int kRadixBits = 4;
 Element sum_of(Element x, Element y) {
     return goldilocks_add(x, y);
 }
@@ -33,13 +42,6 @@ Element product_of(Element x, Element y) {
 
 #else
 
-#if WEFT_FIELD_WORDS == 2
-WEFT_CONST int kRadixBits = 4;
-#elif WEFT_FIELD_WORDS == 8
-WEFT_CONST int kRadixBits = 3;
-#else
-WEFT_CONST int kRadixBits = 2;
-#endif
 Element sum_of(Element x, Element y) {
     return add_elements(x, y);
 }

@@ -48,14 +48,15 @@ const uint kNttLoadStaged = 4u;     // through shared memory, so that neighbours
 const uint kNttStoreStaged = 8u;
 const uint kNttLoadColumns = 16u;  // neighbouring invocations have neighbouring columns, else rows
 const uint kNttStoreColumns = 32u;
-const uint kNttFactors = 64u;         // multiplies by `factors` in the end
-const uint kNttFactorsHigh = 128u;    // and by `factors_high`
-const uint kNttScaleFirst = 256u;     // multiplies by powers of the coset before
-const uint kNttScaleLast = 512u;      // or after, by those of the index in natural order
-const uint kNttScaleOne = 1024u;      // or after, by the first entry of the scale buffer
-const uint kNttInLimited = 2048u;     // in_elements counts
-const uint kNttOutLimited = 4096u;    // out_elements counts
-const uint kNttBatchLimited = 8192u;  // columns may lie beyond the last transform
+const uint kNttFactors = 64u;           // multiplies by `factors` in the end
+const uint kNttFactorsHigh = 128u;      // and by `factors_high`
+const uint kNttScaleFirst = 256u;       // multiplies by powers of the coset before
+const uint kNttScaleLast = 512u;        // or after, by those of the index in natural order
+const uint kNttScaleOne = 1024u;        // or after, by the first entry of the scale buffer
+const uint kNttInLimited = 2048u;       // in_elements counts
+const uint kNttOutLimited = 4096u;      // out_elements counts
+const uint kNttBatchLimited = 8192u;    // columns may lie beyond the last transform
+const uint kNttTilesReversed = 16384u;  // neighbouring tiles are neighbours in memory of bit-reversed order
 
 WEFT_SHARED_END
 

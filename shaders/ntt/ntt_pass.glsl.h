@@ -11,6 +11,8 @@ WEFT_CONST uint kOwn = 1u << kRadixBits;
 WEFT_CONST uint kInvocations = 1u << (kTileBits - kRadixBits);
 #define kColumnBits (kTileBits - kPassBits)
 #define kSteps ((kPassBits + kRadixBits - 1u) / kRadixBits)
+WEFT_CONST uint kMostSteps =
+    (13u + uint(kRadixBits) - 1u) / uint(kRadixBits);  // of tiles with at most 13 bits
 // Words of the elements of a tile are apart, and there is a gap after every 16 of them, so that neighbouring
 // invocations use different banks of shared memory.
 WEFT_CONST uint kPlane = (1u << kTileBits) + ((1u << kTileBits) >> 4);
@@ -61,8 +63,13 @@ WEFT_GPU Element get_shared(uint at) {
 }
 
 // The position of an element, with the number of its transform above it.
-WEFT_GPU uint position_of(uint tile, Place at) {
-    uint position;
+WEFT_GPU uint position_of(uint number, Place at) {
+    uint tile = number, position;
+    if (flag(kNttTilesReversed)) {
+        const uint bits = p.log_size - (p.column_low < p.log_size ? kTileBits : kPassBits);
+        const uint below = tile & low_mask(bits);
+        tile = (tile - below) | reversed_bits(below, bits);
+    }
     if (p.low < p.column_low)
         position = with_gap(with_gap(tile, p.low, kPassBits), p.column_low, kColumnBits);
     else
@@ -81,33 +88,46 @@ WEFT_GPU Element scaled(Element x, uint index) {
     return product_of(product_of(x, scale_at(p.scale_high + (index >> p.scale_split))), low);
 }
 
-WEFT_GPU Element load_at(uint position) {
+// Where the element of a position lies in memory.
+WEFT_GPU uint in_address(uint position) {
+    const uint index = index_of(position);
+    return (flag(kNttLoadReversed) ? reversed_bits(index, p.log_size) : index) * p.in_stride +
+           (position >> p.log_size) * p.in_next;
+}
+WEFT_GPU uint out_index(uint position) {
+    const uint index = index_of(position);
+    return flag(kNttStoreReversed) ? reversed_bits(index, p.log_size) : index;
+}
+WEFT_GPU uint out_address(uint position) {
+    return out_index(position) * p.out_stride + (position >> p.log_size) * p.out_next;
+}
+
+WEFT_GPU Element load_from(uint address, uint position) {
     const uint index = index_of(position);
     Element x = zero_element();
     if ((flag(kNttInLimited) && index >= p.in_elements) || !in_batch(position)) return x;
-    const uint at = flag(kNttLoadReversed) ? reversed_bits(index, p.log_size) : index;
-    x = load_in(at * p.in_stride + (position >> p.log_size) * p.in_next);
+    x = load_in(address);
     if (flag(kNttScaleFirst)) x = scaled(x, index);
     return x;
 }
-
-WEFT_GPU void store_at(uint position, Element x) {
-    const uint index = index_of(position);
-    const uint at = flag(kNttStoreReversed) ? reversed_bits(index, p.log_size) : index;
-    if ((flag(kNttOutLimited) && at >= p.out_elements) || !in_batch(position)) return;
-    store_out(at * p.out_stride + (position >> p.log_size) * p.out_next, x);
+WEFT_GPU void store_to(uint address, uint position, Element x) {
+    if ((flag(kNttOutLimited) && out_index(position) >= p.out_elements) || !in_batch(position)) return;
+    store_out(address, x);
 }
 
-// What the pass multiplies a result by.
-WEFT_GPU Element finished(Element x, uint position, uint row) {
-    const uint index = index_of(position);
+// What the pass multiplies the result in row `first_row` + j by. `first` is the position of `first_row`, and
+// `position` that of the element.
+WEFT_GPU Element finished(Element x, uint first, uint first_row, uint j, uint position) {
     if (flag(kNttFactors)) {
-        const uint rest = index & low_mask(p.low);
-        x = product_of(x, table_at(p.factors + (row << p.split) + (rest & low_mask(p.split))));
-        if (flag(kNttFactorsHigh))
-            x = product_of(x, table_at(p.factors_high + (row << (p.low - p.split)) + (rest >> p.split)));
+        const uint rest = index_of(first) & low_mask(p.low);
+        const uint at = p.factors + (first_row << p.split) + (rest & low_mask(p.split));
+        x = product_of(x, table_at(at + (j << p.split)));
+        if (flag(kNttFactorsHigh)) {
+            const uint high = p.factors_high + (first_row << (p.low - p.split)) + (rest >> p.split);
+            x = product_of(x, table_at(high + (j << (p.low - p.split))));
+        }
     }
-    if (flag(kNttScaleLast)) x = scaled(x, reversed_bits(index, p.log_size));
+    if (flag(kNttScaleLast)) x = scaled(x, reversed_bits(index_of(position), p.log_size));
     if (flag(kNttScaleOne)) x = product_of(x, scale_at(p.scale_high));
     return x;
 }
@@ -183,7 +203,8 @@ WEFT_GPU uint twiddle_power(uint u, uint low, uint bits, bool by_columns) {
 WEFT_GPU void transform_tile(uint tile) {
     WEFT_ROLL for (uint u = 0u; u < kOwn; ++u) {
         const Place at = load_place(u);
-        put_shared(shared_at(at), load_at(position_of(tile, at)));
+        const uint position = position_of(tile, at);
+        put_shared(shared_at(at), load_from(in_address(position), position));
     }
     barrier();
     WEFT_ROLL for (uint step = 0u; step < kSteps; ++step) {
@@ -209,7 +230,8 @@ WEFT_GPU void transform_tile(uint tile) {
     WEFT_ROLL for (uint u = 0u; u < kOwn; ++u) {
         const Place at = store_place(u);
         const uint position = position_of(tile, at);
-        store_at(position, finished(get_shared(shared_at(at)), position, at.row));
+        const Element x = finished(get_shared(shared_at(at)), position, at.row, 0u, position);
+        store_to(out_address(position), position, x);
     }
 }
 
@@ -218,7 +240,8 @@ WEFT_GPU void transform_tile(uint tile) {
 WEFT_GPU void load_staged(uint tile) {
     WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
         const Place at = load_place(uint(u));
-        put_shared(shared_at(at), load_at(position_of(tile, at)));
+        const uint position = position_of(tile, at);
+        put_shared(shared_at(at), load_from(in_address(position), position));
     }
     barrier();
 }
@@ -226,44 +249,76 @@ WEFT_GPU void store_staged(uint tile) {
     barrier();
     WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
         const Place at = store_place(uint(u));
-        store_at(position_of(tile, at), get_shared(shared_at(at)));
+        const uint position = position_of(tile, at);
+        store_to(out_address(position), position, get_shared(shared_at(at)));
     }
+}
+
+// The distance of neighbours of a step in memory where the bits of positions are those of addresses, and
+// where they are reversed. Neighbour j is j distances further, or the number with the reversed bits of j.
+WEFT_GPU uint distance_of(uint low, uint bits, bool reversed) {
+    return 1u << (reversed ? p.log_size - p.low - low - bits : p.low + low);
+}
+WEFT_GPU uint neighbour(uint j, uint bits, bool reversed) {
+    return reversed ? reversed_bits(j, bits) : j;
+}
+// The place in shared memory of neighbour j of an element at `first` (row and column). Steps that the gaps do
+// not disturb are constants.
+WEFT_GPU uint shared_neighbour(Place first, uint j, uint low) {
+    const uint unit = low + (flag(kNttLoadColumns | kNttStoreColumns) ? kColumnBits : 0u);
+    if (unit >= 4u) return shared_at(first) + j * ((1u << unit) + ((1u << unit) >> 4));
+    if (unit == 0u && kRadixBits == 4 && kPassBits >= 4u) return shared_at(first) + j;
+    return shared_index(first.row | (j << low), first.column);
 }
 
 // All in registers, and only what has to be in shared memory.
 WEFT_GPU void transform_tile(uint tile) {
     Held x;
     if (flag(kNttLoadStaged)) load_staged(tile);
-    WEFT_UNROLL for (uint step = 0u; step < kSteps; ++step) {
-        const uint done = step * uint(kRadixBits), bits = min(uint(kRadixBits), kPassBits - done);
-        const uint low = kPassBits - done - bits;
-        const bool by_columns = flag(low == 0u && kSteps > 1u ? kNttStoreColumns : kNttLoadColumns);
-        WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
-            const Place at = step_place(uint(u), low, bits, by_columns);
-            if (step == 0u && !flag(kNttLoadStaged))
-                x.at[u] = load_at(position_of(tile, at));
-            else
-                x.at[u] = get_shared(shared_at(at));
-        }
-        butterflies(x, bits, step == 0u ? kZeroBits : 0u);
-        if (low != 0u) {
-            WEFT_UNROLL for (int u = 1; u < (1 << kRadixBits); ++u) {
-                if ((uint(u) & low_mask(bits)) != 0u)
-                    x.at[u] = product_of(x.at[u],
-                                         table_at(p.roots + twiddle_power(uint(u), low, bits, by_columns)));
+    WEFT_UNROLL for (uint step = 0u; step < kMostSteps; ++step) {
+        if (step < kSteps) {
+            const uint done = step * uint(kRadixBits), bits = min(uint(kRadixBits), kPassBits - done);
+            const uint low = kPassBits - done - bits;
+            const bool by_columns = flag(low == 0u && kSteps > 1u ? kNttStoreColumns : kNttLoadColumns);
+            WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
+                const uint j = uint(u) & low_mask(bits);
+                const Place first = place_of(uint(u) >> bits, low, bits, by_columns);
+                if (step == 0u && !flag(kNttLoadStaged)) {
+                    const uint position = position_of(tile, first);
+                    const uint distance = p.in_stride * distance_of(low, bits, flag(kNttLoadReversed));
+                    x.at[u] = load_from(
+                        in_address(position) + neighbour(j, bits, flag(kNttLoadReversed)) * distance,
+                        position + (j << (p.low + low)));
+                } else {
+                    x.at[u] = get_shared(shared_neighbour(first, j, low));
+                }
             }
+            butterflies(x, bits, step == 0u ? kZeroBits : 0u);
+            if (low != 0u) {
+                WEFT_UNROLL for (int u = 1; u < (1 << kRadixBits); ++u) {
+                    if ((uint(u) & low_mask(bits)) != 0u)
+                        x.at[u] = product_of(
+                            x.at[u], table_at(p.roots + twiddle_power(uint(u), low, bits, by_columns)));
+                }
+            }
+            // What an invocation puts here replaces what it got.
+            WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
+                const uint j = uint(u) & low_mask(bits);
+                const Place first = place_of(uint(u) >> bits, low, bits, by_columns);
+                const uint first_position = position_of(tile, first),
+                           position = first_position + (j << p.low);
+                if (low == 0u) x.at[u] = finished(x.at[u], first_position, first.row, j, position);
+                if (low == 0u && !flag(kNttStoreStaged)) {
+                    const uint distance = p.out_stride * distance_of(low, bits, flag(kNttStoreReversed));
+                    store_to(
+                        out_address(first_position) + neighbour(j, bits, flag(kNttStoreReversed)) * distance,
+                        position, x.at[u]);
+                } else {
+                    put_shared(shared_neighbour(first, j, low), x.at[u]);
+                }
+            }
+            if (low != 0u) barrier();
         }
-        // What an invocation puts here replaces what it got.
-        WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
-            const Place at = step_place(uint(u), low, bits, by_columns);
-            const uint position = position_of(tile, at);
-            if (low == 0u) x.at[u] = finished(x.at[u], position, at.row);
-            if (low == 0u && !flag(kNttStoreStaged))
-                store_at(position, x.at[u]);
-            else
-                put_shared(shared_at(at), x.at[u]);
-        }
-        if (low != 0u) barrier();
     }
     if (flag(kNttStoreStaged)) store_staged(tile);
 }

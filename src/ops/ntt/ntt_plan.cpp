@@ -28,15 +28,18 @@ class Planner {
         : device_(device),
           r_(request),
           f_(field_constants(request.field)),
-          radix_(ntt_radix_bits(f_.words)),
+          shader_(plan_field(device, field_info(request.field), FieldOp::mul, 0, {.shader = request.shader})
+                      .shader),
+          compact_(f_.words > 2 || (f_.words == 2 && shader_ == FieldShader::limbs32) ||
+                   (device.type == DeviceType::cpu && request.shader == FieldShader::automatic)),
+          radix_(ntt_radix_bits(f_.words, compact_)),
           tile_(tile_bits()),
           segment_(log_ceil((kSegmentBytes + 4 * f_.words - 1) / (4 * f_.words))) {}
 
     NttPlan make() {
         plan_.words = f_.words;
-        plan_.shader = shader();
-        plan_.compact = f_.words > 2 || (f_.words == 2 && plan_.shader == FieldShader::limbs32) ||
-                        (device_.type == DeviceType::cpu && r_.shader == FieldShader::automatic);
+        plan_.shader = shader_;
+        plan_.compact = compact_;
         const std::vector<std::uint32_t> bits = pass_bits();
         // The pass that reorders does not work in place, nor does one whose output is shorter.
         plan_.scratch = bits.size() > 1 && (r_.order == NttOrder::nn || r_.outputs >> r_.log_size == 0);
@@ -52,12 +55,6 @@ class Planner {
     }
 
   private:
-    FieldShader shader() const {
-        FieldOptions options;
-        options.shader = r_.shader;
-        return plan_field(device_, field_info(r_.field), FieldOp::mul, 0, options).shader;
-    }
-
     std::uint32_t most_tile_bits() const {
         const std::uint32_t threads =
             std::min(device_.limits.max_workgroup_size[0], device_.limits.max_workgroup_invocations);
@@ -79,7 +76,7 @@ class Planner {
                                 std::to_string(radix_ + 1) + " to " + std::to_string(most) + ")");
             return r_.tile_bits;
         }
-        return std::min(most, f_.words == 12 ? 9u : f_.words == 8 ? 10u : 12u);
+        return std::min(most, f_.words == 12 ? 9u : compact_ ? 10u : 12u);
     }
 
     /// Whether transforms, and not positions, are the columns of a pass of several.
@@ -125,6 +122,7 @@ class Planner {
         if (r_.order == NttOrder::nn && last) pass.parameters.flags |= shared::kNttStoreReversed;
         pass.from = first ? NttMemory::in : plan_.scratch ? NttMemory::scratch : NttMemory::out;
         pass.to = plan_.scratch && !last ? NttMemory::scratch : NttMemory::out;
+        if (has(pass, shared::kNttStoreReversed)) p.flags |= shared::kNttTilesReversed;
         place_columns(pass, bits.size() == 1);
         place_memory(pass, first, last);
         stage(pass);
@@ -146,7 +144,7 @@ class Planner {
         std::uint32_t columns = tile_ - std::min(tile_, pass.parameters.pass_bits), at = k;
         if (single || batch_columns()) {
             // The compact shader has one program for each size of tile, so all of its tiles have one size.
-            if (!plan_.compact)
+            if (!compact_)
                 columns = std::max(std::min(columns, log_ceil(r_.batch)),
                                    radix_ - std::min(radix_, pass.parameters.pass_bits));
             pass.parameters.flags |= shared::kNttBatchLimited;
@@ -222,8 +220,10 @@ class Planner {
 
     void add_tables() {
         const std::uint32_t k = r_.log_size;
-        const FieldWords w =
-            r_.direction == NttDirection::forward ? r_.scalars.root : ntt_inverse(r_.field, r_.scalars.root);
+        // The inverse of a root of order 2^k is its power of 2^k - 1.
+        const FieldWords w = r_.direction == NttDirection::forward
+                                 ? r_.scalars.root
+                                 : ntt_power(r_.field, r_.scalars.root, (std::uint64_t{1} << k) - 1);
         const auto power = [&](std::uint32_t log) { return ntt_power(r_.field, w, std::uint64_t{1} << log); };
         std::uint32_t root_bits = 0;
         for (const NttPass& pass : plan_.passes) root_bits = std::max(root_bits, pass.parameters.pass_bits);
@@ -272,7 +272,9 @@ class Planner {
     const DeviceInfo& device_;
     const NttRequest& r_;
     const shared::FieldConstants& f_;
-    std::uint32_t radix_, tile_, segment_;
+    const FieldShader shader_;
+    const bool compact_;
+    const std::uint32_t radix_, tile_, segment_;
     NttPlan plan_;
 };
 

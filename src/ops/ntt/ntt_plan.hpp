@@ -15,8 +15,8 @@
 namespace weft::kernels {
 
 /// Bits of the index that an invocation transforms in registers; as kRadixBits of the shaders.
-constexpr std::uint32_t ntt_radix_bits(std::uint32_t words) {
-    return words <= 2 ? 4 : words <= 8 ? 3 : 2;
+constexpr std::uint32_t ntt_radix_bits(std::uint32_t words, bool compact) {
+    return compact ? 2 : words == 1 ? 4 : 3;
 }
 
 /// A transform whose arguments were checked. `inputs` and `outputs` are of each transform, at most N.
@@ -61,7 +61,7 @@ struct NttPlan {
     std::string method;            ///< "8+8+8"
 
     std::uint32_t local_size(const NttPass& pass) const {
-        return 1u << (pass.tile_bits - ntt_radix_bits(words));
+        return 1u << (pass.tile_bits - ntt_radix_bits(words, compact));
     }
 };
 

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Roots of unity by long multiplication, the passes of devices, and refused calls.
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "ops/ntt/ntt_check.hpp"
+#include "support/ntt_oracle.hpp"
+#include "support/snapshots.hpp"
+
+namespace {
+
+using namespace weft_test;
+using weft::Field;
+using weft::NttOrder;
+namespace kernels = weft::kernels;
+
+weft::DeviceInfo gpu() {
+    weft::DeviceInfo device;
+    device.type = weft::DeviceType::discrete;
+    device.shader_int64 = true;
+    device.limits = weft::test::h100().limits;
+    device.limits.max_workgroup_size[0] = 1024;
+    return device;
+}
+
+kernels::NttPlan plan_of(Field field, std::uint32_t log_size, NttOrder order, std::uint64_t batch = 1,
+                         const weft::DeviceInfo& device = gpu()) {
+    kernels::NttRequest r;
+    r.field = field;
+    r.order = order;
+    r.log_size = log_size;
+    r.batch = batch;
+    r.inputs = r.outputs = std::uint64_t{1} << log_size;
+    r.scalars = kernels::ntt_scalars("ntt", field, log_size, weft::FieldForm::plain, {}, {});
+    return kernels::plan_ntt(device, r);
+}
+
+}  // namespace
+
+TEST_CASE("ntt: two-adicity and roots of every field") {
+    const std::uint32_t adicity[] = {0, 32, 0, 28, 46, 47, 192, 32, 27, 24, 0};
+    for (const weft::FieldInfo& field : weft::fields()) {
+        CAPTURE(weft::to_string(field.field));
+        const weft::NttInfo info = weft::ntt_info(field.field);
+        CHECK(info.two_adicity == adicity[static_cast<std::size_t>(field.field)]);
+        if (info.two_adicity == 0) continue;
+        const Modulus m(field.field);
+        const Big minus_one = m.negated(Modulus::one());
+        for (std::uint32_t k = 1; k <= info.max_log_size; ++k) {
+            const Big w = big_of(weft::ntt_root(field.field, k));
+            CHECK(m.power(w, std::uint64_t{1} << (k - 1)) == minus_one);
+            if (k > 1) CHECK(m.mul(w, w) == big_of(weft::ntt_root(field.field, k - 1)));
+        }
+    }
+    // Published values.
+    CHECK(weft::ntt_root(Field::babybear, 27)[0] == 0x1a427a41);
+    CHECK(weft::ntt_root(Field::koalabear, 24)[0] == 0x6ac49f88);
+    CHECK(weft::ntt_root(Field::bn254_fr, 28)[0] == 0x9bd61b6e725b19f0);
+}
+
+TEST_CASE("ntt: passes cover every bit once, and tiles every element") {
+    for (const Field field : {Field::babybear, Field::goldilocks, Field::bn254_fr, Field::bls12_377_fp})
+        for (const NttOrder order : {NttOrder::nn, NttOrder::nr, NttOrder::rn})
+            for (std::uint32_t k = 1; k <= 24; ++k)
+                for (const std::uint64_t batch : {1u, 3u, 4096u}) {
+                    CAPTURE(weft::to_string(field));
+                    CAPTURE(k);
+                    const kernels::NttPlan plan = plan_of(field, k, order, batch);
+                    std::uint32_t low = k;
+                    for (const kernels::NttPass& pass : plan.passes) {
+                        const auto& p = pass.parameters;
+                        CHECK(p.low == low - p.pass_bits);
+                        low = p.low;
+                        // Columns are other bits than rows.
+                        const std::uint32_t columns = pass.tile_bits - p.pass_bits;
+                        CHECK((p.column_low + columns <= p.low || p.column_low >= p.low + p.pass_bits));
+                        const std::uint64_t held = kernels::ntt_tiles(pass, batch) << pass.tile_bits,
+                                            all = batch << k;
+                        CHECK(held >= all);
+                        CHECK(plan.local_size(pass) <= 1024);
+                    }
+                    CHECK(low == 0);
+                    CHECK(plan.scratch == (order == NttOrder::nn && plan.passes.size() > 1));
+                }
+    CHECK(plan_of(Field::babybear, 24, NttOrder::nr).passes.size() == 3);
+    CHECK(plan_of(Field::goldilocks, 27, NttOrder::nn).method == "9+9+9");
+}
+
+TEST_CASE("ntt: refused calls") {
+    const weft::DeviceInfo device = gpu();
+    const auto check = [&](Field field, weft::NttShape shape, std::uint64_t bytes) {
+        static const int kMemory[2] = {};
+        const weft::ElementType type =
+            weft::field_info(field).limb_bytes == 8 ? weft::kUint64 : weft::kUint32;
+        kernels::check_ntt(device, {"ntt", field, weft::NttDirection::forward, shape},
+                           {&kMemory[0], 0, bytes, type}, {&kMemory[1], 0, bytes, type});
+    };
+    using weft::Errc;
+    const auto refused = [&](Errc code, const char* part, const auto& call) {
+        try {
+            call();
+            FAIL_CHECK("nothing was thrown, expected: " << part);
+        } catch (const weft::Error& e) {
+            INFO(std::string(e.what()));
+            CHECK(e.code() == code);
+            CHECK(std::string(e.what()).find(part) != std::string::npos);
+        }
+    };
+    refused(Errc::unsupported, "ntt: bn254-fp has no transforms (got p - 1 = 2 * odd",
+            [&] { check(Field::bn254_fp, {.log_size = 1}, 64); });
+    refused(Errc::unsupported, "circle transforms", [&] { check(Field::mersenne31, {.log_size = 1}, 8); });
+    refused(Errc::invalid_argument, "no such size (got log_size 25, need 1 to 24 for koalabear)",
+            [&] { check(Field::koalabear, {.log_size = 25}, 0); });
+    refused(Errc::invalid_argument, "in does not fit the shape (got 8 limbs, need 16)",
+            [&] { check(Field::goldilocks, {.log_size = 4}, 64); });
+    refused(Errc::invalid_argument, "more inputs than points (got 17, need at most 16)",
+            [&] { check(Field::goldilocks, {.log_size = 4, .inputs = 17}, 128); });
+    const std::vector<std::uint64_t> zero{0}, two{2};
+    refused(Errc::invalid_argument, "coset is zero",
+            [&] { kernels::ntt_scalars("ntt", Field::goldilocks, 4, weft::FieldForm::plain, {}, zero); });
+    refused(Errc::invalid_argument, "root is no root of unity of order 2^4",
+            [&] { kernels::ntt_scalars("ntt", Field::goldilocks, 4, weft::FieldForm::plain, two, {}); });
+}
