@@ -57,12 +57,12 @@ def examples(include, headers):
 
 
 def includes(include, headers):
-    # All headers are read, because each of `headers` includes others; only headers of the list may need Vulkan.
+    # All headers are read, because each of `headers` includes others; only headers of the list may need Vulkan or MPI.
     system = set()
     for header in sorted(include.rglob("weft/**/*.hpp")):
         for name in re.findall(r"^\s*#\s*include\s+<([^>]+)>", header.read_text(), re.MULTILINE):
             listed = str(header.relative_to(include)) in headers
-            if not name.startswith("weft/") and (listed or not name.startswith("vulkan/")):
+            if not name.startswith("weft/") and (listed or not name.startswith(("vulkan/", "mpi.h"))):
                 system.add(name)
     first = "".join(f"#include <{name}>\n" for name in sorted(system))
     return first + BETWEEN + "".join(f"#include <{header}>\n" for header in headers)
