@@ -11,8 +11,7 @@ WEFT_CONST uint kOwn = 1u << kRadixBits;
 WEFT_CONST uint kInvocations = 1u << (kTileBits - kRadixBits);
 #define kColumnBits (kTileBits - kPassBits)
 #define kSteps ((kPassBits + kRadixBits - 1u) / kRadixBits)
-WEFT_CONST uint kMostSteps =
-    (13u + uint(kRadixBits) - 1u) / uint(kRadixBits);  // of tiles with at most 13 bits
+WEFT_CONST uint kMostSteps = 3u;  // of the shader that is not compact; more code takes drivers longer
 // Words of the elements of a tile are apart, and there is a gap after every 16 of them, so that neighbouring
 // invocations use different banks of shared memory.
 WEFT_CONST uint kPlane = (1u << kTileBits) + ((1u << kTileBits) >> 4);

@@ -76,7 +76,7 @@ class Planner {
                                 std::to_string(radix_ + 1) + " to " + std::to_string(most) + ")");
             return r_.tile_bits;
         }
-        return std::min(most, f_.words == 12 ? 9u : compact_ ? 10u : 12u);
+        return std::min(most, f_.words > 2 ? 9u : compact_ ? 10u : f_.words == 2 ? 11u : 12u);
     }
 
     /// Whether transforms, and not positions, are the columns of a pass of several.
@@ -84,11 +84,12 @@ class Planner {
 
     std::vector<std::uint32_t> pass_bits() const {
         const std::uint32_t k = r_.log_size;
-        if (r_.pass_bits != 0 && (r_.pass_bits < radix_ || r_.pass_bits > tile_))
+        const std::uint32_t longest_pass = compact_ ? tile_ : std::min(tile_, ntt_most_pass_bits(f_.words));
+        if (r_.pass_bits != 0 && (r_.pass_bits < radix_ || r_.pass_bits > longest_pass))
             throw Error(Errc::invalid_argument,
                         "ntt: no such pass (got pass_bits " + std::to_string(r_.pass_bits) + ", need " +
-                            std::to_string(radix_) + " to " + std::to_string(tile_) + ")");
-        const std::uint32_t most = r_.pass_bits != 0 ? r_.pass_bits : tile_;
+                            std::to_string(radix_) + " to " + std::to_string(longest_pass) + ")");
+        const std::uint32_t most = r_.pass_bits != 0 ? r_.pass_bits : longest_pass;
         const std::uint32_t apart =
             r_.layout == NttLayout::columns ? std::min(segment_, log_ceil(r_.batch)) : 0;
         if (k <= radix_ || k <= std::min(most, tile_ - apart)) return {k};

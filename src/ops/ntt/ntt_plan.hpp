@@ -19,6 +19,11 @@ constexpr std::uint32_t ntt_radix_bits(std::uint32_t words, bool compact) {
     return compact ? 2 : words == 1 ? 4 : 3;
 }
 
+/// Most bits that a pass of the shader that is not compact transforms: kMostSteps steps.
+constexpr std::uint32_t ntt_most_pass_bits(std::uint32_t words) {
+    return 3 * ntt_radix_bits(words, false);
+}
+
 /// A transform whose arguments were checked. `inputs` and `outputs` are of each transform, at most N.
 struct NttRequest {
     Field field{};
