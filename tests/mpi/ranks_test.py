@@ -23,7 +23,8 @@ MPIEXEC = PROGRAM = WEFT = None
 
 def under_mpi(ranks):
     """More ranks than cores, and as any user: options of Open MPI that MPICH has no need of."""
-    open_mpi = "Open MPI" in subprocess.run([MPIEXEC, "--version"], stdout=subprocess.PIPE, text=True).stdout
+    version = subprocess.run([MPIEXEC, "--version"], stdout=subprocess.PIPE, text=True).stdout
+    open_mpi = "Open MPI" in version or "OpenRTE" in version  # mpirun, and mpiexec of version 4
     return [MPIEXEC, *(["--oversubscribe", "--allow-run-as-root"] if open_mpi else []), "-n", str(ranks)]
 
 
