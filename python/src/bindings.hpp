@@ -25,6 +25,7 @@ void bind_field(nanobind::module_& module);
 void bind_ntt(nanobind::module_& module);
 void bind_encode(nanobind::module_& module);
 void bind_kernel_matrix(nanobind::module_& module);
+void bind_kernel_operator(nanobind::module_& module);
 void bind_lattice(nanobind::module_& module);
 
 }  // namespace weft::python

@@ -26,5 +26,6 @@ NB_MODULE(_core, module) {
     weft::python::bind_ntt(module);
     weft::python::bind_encode(module);
     weft::python::bind_kernel_matrix(module);
+    weft::python::bind_kernel_operator(module);
     weft::python::bind_lattice(module);
 }

@@ -15,6 +15,8 @@ from weftgpu._core import (
     DeviceReport,
     EncodeOutcome,
     Event,
+    KernelEigenReport,
+    KernelSolveReport,
     OpReport,
     ProfileReport,
     Sequence,
@@ -40,6 +42,7 @@ from weftgpu._errors import (
 )
 from weftgpu._field import Field
 from weftgpu._kernel_matrix import estimate_kernel_matrix, kernel_matrix
+from weftgpu._kernel_operator import KernelOperator, kernel_operator
 from weftgpu._lattice import Lattice, LatticeSearch, LatticeTrial
 from weftgpu._profile import profile, trace
 from weftgpu._program import Program, SpirV, compile_glsl
@@ -65,6 +68,9 @@ __all__ = [
     "InvalidArgument",
     "Job",
     "JobPipeline",
+    "KernelEigenReport",
+    "KernelOperator",
+    "KernelSolveReport",
     "Lattice",
     "LatticeSearch",
     "LatticeTrial",
@@ -88,6 +94,7 @@ __all__ = [
     "from_dlpack",
     "kernel_alignment",
     "kernel_matrix",
+    "kernel_operator",
     "kernel_polarity",
     "last_report",
     "normalize_kernel_matrix",

@@ -662,6 +662,88 @@ def kernel_alignment(k: object | None, labels: object | None, rescale_labels: bo
 def kernel_polarity(k: object | None, labels: object | None, rescale_labels: bool = True) -> float:
     """Sum over i, j of y_i y_j K[i, j] for labels of +1 and -1 (float64)."""
 
+class KernelSolveReport:
+    """What a solve with a KernelOperator did."""
+
+    @property
+    def converged(self) -> bool: ...
+
+    @property
+    def iterations(self) -> int:
+        """Products with K + lambda_ I in the recurrence."""
+
+    @property
+    def rank(self) -> int:
+        """Of the preconditioner, which ends early where nothing of K is left."""
+
+    @property
+    def residuals(self) -> list[float]:
+        """
+        ``norm(y - (K + lambda_ I) alpha) / norm(y)`` of each column, computed anew from the
+        solution.
+        """
+
+    @property
+    def residual(self) -> float:
+        """The largest."""
+
+    @property
+    def preconditioner_s(self) -> float: ...
+
+    @property
+    def product_s(self) -> float:
+        """Products with K."""
+
+    @property
+    def wall_s(self) -> float: ...
+
+    def __repr__(self) -> str: ...
+
+class KernelEigenReport:
+    """How the eigenvalues of a KernelOperator were found."""
+
+    @property
+    def converged(self) -> bool: ...
+
+    @property
+    def products(self) -> int:
+        """Of K with a block of vectors."""
+
+    @property
+    def residuals(self) -> list[float]:
+        """
+        ``norm(K v - value v)`` of each vector in units of the largest eigenvalue of K, by a
+        product of its own.
+        """
+
+    @property
+    def product_s(self) -> float:
+        """Products with K."""
+
+    @property
+    def wall_s(self) -> float: ...
+
+    def __repr__(self) -> str: ...
+
+class _KernelOperator:
+    pass
+
+def _kernel_operator(backend: object | None, x: object | None, y: object | None, map: str, scale: float, dtype: object, normalize: bool, jitter: float, lambda_: float) -> _KernelOperator: ...
+
+def _kernel_apply(k: _KernelOperator, v: object | None, transpose: bool) -> Any: ...
+
+def _kernel_rows(k: _KernelOperator, indices: _Sequence[int]) -> Any: ...
+
+def _kernel_diagonal(k: _KernelOperator) -> Any: ...
+
+def _kernel_solve(k: _KernelOperator, y: object | None, lambda_: float, rank: int, tol: float, max_iterations: int, seed: int, progress: object | None) -> tuple[Any, KernelSolveReport]: ...
+
+def _kernel_eigen(operator: _KernelOperator, k: int, tol: float, max_products: int, seed: int, progress: object | None) -> tuple[Any, Any, KernelEigenReport]: ...
+
+def _kernel_predict(backend: object | None, x_new: object | None, x: object | None, alpha: object | None, map: str, scale: float, progress: object | None) -> Any: ...
+
+def _estimate_kernel_operator(k: _KernelOperator, columns: int) -> dict[str, Any]: ...
+
 class _Lattice:
     def __init__(self, lattice: str, q: int, levels: int, beta: float, alpha: float, max_retries: int, packed: bool, dither_seed: int | None, dither_first: int) -> None: ...
 

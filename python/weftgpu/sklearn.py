@@ -5,7 +5,8 @@
 QuantumKernel               ``SVC(kernel=QuantumKernel())``, Gaussian processes
 QuantumKernelTransformer    rows to rows of a kernel matrix, ahead of ``kernel="precomputed"``
 NystroemQuantum             rows to features whose inner products approximate the kernel
-QuantumKernelRidge          kernel ridge regression
+QuantumKernelRidge          kernel ridge regression, also of more rows than a matrix can be stored of
+QuantumKernelPCA            principal components, likewise
 ==========================  ======================================================================
 
 All of them can be cloned, pickled and searched over (``kernel__scale``). They use the default devices of the process
@@ -20,13 +21,16 @@ classes here instead, or a pipeline with QuantumKernelTransformer.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from weftgpu._kernel_matrix import kernel_matrix
+from weftgpu._kernel_operator import kernel_operator, predict
 
 try:
+    from scipy.sparse.linalg import LinearOperator, eigsh
     from sklearn.base import (
         BaseEstimator,
         ClassNamePrefixFeaturesOutMixin,
@@ -34,9 +38,11 @@ try:
         RegressorMixin,
         TransformerMixin,
     )
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.gaussian_process.kernels import Hyperparameter, Kernel, NormalizedKernelMixin
     from sklearn.kernel_ridge import KernelRidge
     from sklearn.utils import check_random_state
+    from sklearn.utils.extmath import svd_flip
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
     text = f"weftgpu.sklearn needs scikit-learn 1.6 or newer (pip install -U scikit-learn): {error}"
@@ -45,7 +51,7 @@ except ImportError as error:
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["NystroemQuantum", "QuantumKernel", "QuantumKernelRidge", "QuantumKernelTransformer"]
+__all__ = ["NystroemQuantum", "QuantumKernel", "QuantumKernelPCA", "QuantumKernelRidge", "QuantumKernelTransformer"]
 
 # Of the logarithm of the scale, for central differences: the errors of rounding and of the step are both below 1e-7.
 _STEP = 1e-5
@@ -177,6 +183,24 @@ class _WithKernel(BaseEstimator):
         k: NDArray[Any] = (QuantumKernel() if self.kernel is None else self.kernel)(X, Y)
         return k
 
+    def _operator_options(self) -> dict[str, Any]:
+        """The kernel, as kernel_operator() takes it."""
+        kernel = QuantumKernel() if self.kernel is None else self.kernel
+        name = type(self).__name__
+        if not isinstance(kernel, QuantumKernel):
+            raise ValueError(f"{name}: kernel: only a QuantumKernel need not be stored (got {kernel!r})")
+        if kernel.reupload and kernel.weights is not None:
+            raise ValueError(f"{name}: kernel: layers with re-upload do not cancel, so that the kernel has no closed "
+                             f"form (need reupload=False)")
+        return {"map": kernel.map, "scale": float(kernel.scale), "dtype": np.dtype(kernel.dtype)}
+
+    def _predict(self, X: Any, X_fit: NDArray[Any], alpha: NDArray[Any]) -> NDArray[Any]:
+        """The kernel of the rows of X with those of the fit, times alpha, never stored."""
+        options = self._operator_options()
+        rows = self._rows(X, reset=False).astype(X_fit.dtype, copy=False)
+        return predict(rows, X_fit, np.ascontiguousarray(alpha, dtype=options["dtype"]), map=options["map"],
+                       scale=options["scale"])
+
 
 class QuantumKernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _WithKernel):
     """Rows to their kernel with the rows of ``fit``: what estimators with ``kernel="precomputed"`` take.
@@ -300,12 +324,24 @@ class QuantumKernelRidge(MultiOutputMixin, RegressorMixin, _WithKernel):
         By default ``QuantumKernel()``.
     alpha : float
         The penalty; at least 0.
+    solver : {"dense", "operator"}
+        "dense" stores the kernel matrix and solves exactly. "operator" never stores it
+        (:func:`weftgpu.kernel_operator`): conjugate gradients, for a million rows. It needs a QuantumKernel without
+        re-upload, ``alpha`` above 0, and takes no weights of samples.
+    tol : float
+        Of the relative residual, for "operator".
+    max_iter : int
+        For "operator". A fit that has not converged then warns.
+    rank : int
+        Of the preconditioner, for "operator": 4 bytes x samples x rank of host memory.
 
     Attributes
     ----------
     dual_coef_ : numpy.ndarray, (samples,) or (samples, targets)
         Predictions are the kernel with the rows of ``fit``, times this.
     X_fit_ : numpy.ndarray, (samples, qubits)
+    n_iter_ : int
+        Of the conjugate gradients; 1 for "dense".
 
     Examples
     --------
@@ -316,22 +352,140 @@ class QuantumKernelRidge(MultiOutputMixin, RegressorMixin, _WithKernel):
     True
     """
 
-    def __init__(self, kernel: QuantumKernel | None = None, alpha: float = 1.0) -> None:
+    def __init__(
+        self, kernel: QuantumKernel | None = None, alpha: float = 1.0, solver: str = "dense", tol: float = 1e-5,
+        max_iter: int = 200, rank: int = 200,
+    ) -> None:
         self.kernel = kernel
         self.alpha = alpha
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.rank = rank
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> QuantumKernelRidge:
         """Fits ``y``, (samples,) or (samples, targets), with weights of the samples if given."""
+        if self.solver not in ("dense", "operator"):
+            raise ValueError(f"QuantumKernelRidge: solver: got {self.solver!r}, need 'dense' or 'operator'")
         X, y = validate_data(
             self, X, y, dtype=[np.float64, np.float32], order="C", multi_output=True, y_numeric=True
         )
-        ridge = KernelRidge(alpha=self.alpha, kernel="precomputed").fit(self._k(X), y, sample_weight)
+        if self.solver == "operator":
+            self.dual_coef_, self.n_iter_ = self._solve(X, y, sample_weight)
+        else:
+            ridge = KernelRidge(alpha=self.alpha, kernel="precomputed").fit(self._k(X), y, sample_weight)
+            self.dual_coef_, self.n_iter_ = ridge.dual_coef_, 1
         self.X_fit_ = X
-        self.dual_coef_ = ridge.dual_coef_
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Targets of each row of ``X``: (rows of X,) or (rows of X, targets)."""
         check_is_fitted(self)
+        if self.solver == "operator":
+            return self._predict(X, self.X_fit_, self.dual_coef_)
         targets: NDArray[Any] = self._k(self._rows(X, reset=False), self.X_fit_) @ self.dual_coef_
         return targets
+
+    def _solve(self, X: NDArray[Any], y: NDArray[Any], sample_weight: Any) -> tuple[NDArray[Any], int]:
+        if sample_weight is not None:
+            raise ValueError("QuantumKernelRidge: sample_weight: not with solver='operator' (need solver='dense')")
+        dual, report = kernel_operator(X, **self._operator_options()).solve(
+            y, self.alpha, tol=self.tol, max_iterations=self.max_iter, rank=self.rank
+        )
+        if not report.converged:
+            warnings.warn(
+                f"QuantumKernelRidge: not converged: the relative residual is {report.residual:.1e} after "
+                f"{report.iterations} iterations (need {self.tol:.1e}); raise rank or max_iter, or use a kernel with "
+                f"dtype='float64'", ConvergenceWarning, stacklevel=3,
+            )
+        return dual, report.iterations
+
+
+class QuantumKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _WithKernel):
+    """Principal components of a quantum kernel, as ``KernelPCA``, without storing the kernel matrix.
+
+    Parameters
+    ----------
+    kernel : QuantumKernel, optional
+        Without re-upload; by default ``QuantumKernel()``.
+    n_components : int
+        At most the number of samples.
+    tol : float
+        Of the eigenvalues, relative; 0: the precision of the arithmetic.
+
+    Attributes
+    ----------
+    eigenvalues_ : numpy.ndarray, (n_components,)
+        Of the centred kernel matrix, descending.
+    eigenvectors_ : numpy.ndarray, (samples, n_components)
+    X_fit_ : numpy.ndarray, (samples, qubits)
+
+    Examples
+    --------
+    >>> from weftgpu.sklearn import QuantumKernelPCA
+    >>> x = np.random.default_rng(1).uniform(0, 1, (30, 4))
+    >>> QuantumKernelPCA(n_components=3).fit_transform(x).shape
+    (30, 3)
+    """
+
+    def __init__(self, kernel: QuantumKernel | None = None, n_components: int = 2, tol: float = 0.0) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.tol = tol
+
+    def fit(self, X: Any, y: Any = None) -> QuantumKernelPCA:
+        """Finds the components of the rows of ``X``, (samples, qubits). ``y`` is not used."""
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
+        if not 1 <= self.n_components <= len(X):
+            raise ValueError(f"QuantumKernelPCA: n_components: got {self.n_components}, need 1 to {len(X)}, the number "
+                             f"of samples")
+        k = kernel_operator(X, **self._operator_options())
+        values, vectors = _largest_of_centred(k, self.n_components, self.tol)
+        values[values < len(X) * np.finfo(k.dtype).eps * max(values[0], 1.0)] = 0  # rounding errors
+        self.eigenvalues_ = values
+        self.eigenvectors_, _ = svd_flip(u=vectors, v=None)
+        self.X_fit_ = X
+        roots = np.sqrt(values)
+        self._weights = np.divide(self.eigenvectors_, roots, out=np.zeros_like(vectors), where=roots > 0)
+        self._mean = k.matvec(np.full(len(X), 1 / len(X))) @ self._weights
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[Any]:
+        """As ``fit(X).transform(X)``, without another product."""
+        self.fit(X, y)
+        components: NDArray[Any] = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
+        return components
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Components of each row of ``X``: (rows of X, n_components)."""
+        check_is_fitted(self)
+        # The weights are centred, so that of the centred kernel only the mean over the rows of the fit is left.
+        components: NDArray[Any] = self._predict(X, self.X_fit_, self._weights) - self._mean
+        return components
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.eigenvalues_)
+
+
+# Fewer rows are multiplied out: an exact solver is faster then, and finds all eigenvalues.
+_FEW_ROWS = 500
+
+
+def _largest_of_centred(k: Any, count: int, tol: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Eigenvalues of H K H with H = 1 - ones / rows, descending, and their vectors."""
+    rows = k.shape[0]
+
+    def product(v: NDArray[Any]) -> NDArray[Any]:
+        image: NDArray[Any] = k.matmat((v - v.mean(0)).reshape(rows, -1))
+        image -= image.mean(0)
+        return image
+
+    if rows <= _FEW_ROWS or count > rows // 4:
+        values, vectors = np.linalg.eigh(product(np.eye(rows, dtype=k.dtype)))
+        values, vectors = values[-count:], vectors[:, -count:]
+    else:
+        centred = LinearOperator((rows, rows), matvec=product, matmat=product, dtype=k.dtype)
+        start = np.random.default_rng(0).standard_normal(rows).astype(k.dtype)
+        values, vectors = eigsh(centred, count, v0=start, tol=tol)
+    return values[::-1].copy(), np.ascontiguousarray(vectors[:, ::-1])

@@ -11,6 +11,8 @@ import weftgpu
 sklearn = pytest.importorskip("sklearn", minversion="1.6")
 
 from sklearn.base import clone  # noqa: E402
+from sklearn.decomposition import KernelPCA  # noqa: E402
+from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor  # noqa: E402
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel  # noqa: E402
 from sklearn.kernel_ridge import KernelRidge  # noqa: E402
@@ -24,6 +26,7 @@ import weftgpu.sklearn  # noqa: E402
 from weftgpu.sklearn import (  # noqa: E402
     NystroemQuantum,
     QuantumKernel,
+    QuantumKernelPCA,
     QuantumKernelRidge,
     QuantumKernelTransformer,
 )
@@ -47,12 +50,22 @@ def data(rng):
     return x, (x[:, 0] > x[:, 1]).astype(int), rng.uniform(0, 2, (15, 3))
 
 
+def checks_that_fail(estimator):
+    if getattr(estimator, "solver", None) != "operator":
+        return {}
+    return dict.fromkeys(["check_all_zero_sample_weights_error", *(f"check_sample_weight{name}" for name in (
+        "s_pandas_series", "s_not_an_array", "s_list", "s_shape", "s_not_overwritten", "_equivalence_on_dense_data",
+        "_equivalence_on_sparse_data"))], "the operator takes no weights")
+
+
 @parametrize_with_checks([
     QuantumKernelTransformer(),
     NystroemQuantum(n_components=7),
     QuantumKernelRidge(),
     QuantumKernelRidge(kernel=QuantumKernel(map="ry", scale=0.3), alpha=0.1),
-])
+    QuantumKernelRidge(solver="operator"),
+    QuantumKernelPCA(),
+], expected_failed_checks=checks_that_fail)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
@@ -204,6 +217,66 @@ def test_ridge(data, rng):
     theirs = KernelRidge(alpha=0.05, kernel="precomputed").fit(oracle(x), targets, sample_weight=weights)
     assert abs(mine.predict(other) - theirs.predict(oracle(other, x))).max() < 1e-8
     assert QuantumKernelRidge().fit(x, targets[:, 0]).predict(other).shape == (15,)
+
+
+@pytest.mark.parametrize("dtype, error", [("float64", 1e-7), ("float32", 1e-3)])
+@pytest.mark.parametrize("circuit", [{}, {"map": "ry", "scale": 0.7}])
+def test_ridge_that_stores_no_matrix(circuit, dtype, error, rng):
+    x, other, targets = rng.uniform(0, 2, (150, 4)), rng.uniform(0, 2, (15, 4)), rng.standard_normal((150, 2))
+    tol = 1e-10 if dtype == "float64" else 1e-5
+    mine = QuantumKernelRidge(QuantumKernel(dtype=dtype, **circuit), alpha=0.2, solver="operator", tol=tol)
+    expected = of_oracle(circuit)
+    for y in (targets, targets[:, 0]):
+        theirs = KernelRidge(alpha=0.2, kernel="precomputed").fit(oracle(x, **expected), y)
+        predicted = clone(mine).fit(x, y).predict(other)
+        assert predicted.shape == (15, *y.shape[1:])
+        assert abs(predicted - theirs.predict(oracle(other, x, **expected))).max() < error
+    fitted = pickle.loads(pickle.dumps(mine.fit(x, targets)))
+    assert fitted.n_iter_ > 0 and np.array_equal(fitted.predict(other), mine.predict(other))
+
+
+def test_what_needs_a_stored_matrix(data):
+    x, y, _ = data
+    ridge = QuantumKernelRidge(solver="operator")
+    with pytest.raises(ValueError, match="sample_weight: not with solver='operator'"):
+        ridge.fit(x, y, sample_weight=np.ones(40))
+    with pytest.raises(ValueError, match="only a QuantumKernel"):
+        clone(ridge).set_params(kernel=RBF()).fit(x, y)
+    with pytest.raises(ValueError, match="re-upload"):
+        clone(ridge).set_params(kernel=QuantumKernel(weights=WEIGHTS, reupload=True)).fit(x, y)
+    with pytest.raises(ValueError, match="solver: got 'cg'"):
+        QuantumKernelRidge(solver="cg").fit(x, y)
+    with pytest.warns(ConvergenceWarning, match="not converged: the relative residual is"):
+        QuantumKernelRidge(solver="operator", alpha=1e-9, rank=0, max_iter=2).fit(x, y)
+
+
+@pytest.mark.parametrize("rows", [40, 700])
+@pytest.mark.parametrize("circuit", [{}, {"map": "ry", "scale": 0.7}])
+def test_principal_components(circuit, rows, rng):
+    x, other = rng.uniform(0, 2, (rows, 4)), rng.uniform(0, 2, (15, 4))
+    expected = of_oracle(circuit)
+    theirs = KernelPCA(5, kernel="precomputed").fit(oracle(x, **expected))
+    mine = QuantumKernelPCA(QuantumKernel(**circuit), n_components=5)
+    components = mine.fit_transform(x)
+    assert np.allclose(mine.eigenvalues_, theirs.eigenvalues_, rtol=1e-9)
+    assert abs(components - theirs.transform(oracle(x, **expected))).max() < 1e-6
+    assert abs(mine.transform(other) - theirs.transform(oracle(other, x, **expected))).max() < 1e-6
+    assert mine.get_feature_names_out()[4] == "quantumkernelpca4"
+    restored = pickle.loads(pickle.dumps(mine))
+    assert np.array_equal(restored.transform(other), mine.transform(other))
+
+
+def test_principal_components_of_few_directions(rng):
+    # One qubit of "ry" has three features, so two directions are left after centring.
+    x = rng.uniform(0, 2, (30, 1))
+    pca = QuantumKernelPCA(QuantumKernel(map="ry"), n_components=4)
+    components = pca.fit_transform(x)
+    assert (pca.eigenvalues_[:2] > 0).all() and (pca.eigenvalues_[2:] == 0).all() and (components[:, 2:] == 0).all()
+    assert abs(pca.transform(x) - components).max() < 1e-8
+    assert (QuantumKernelPCA().fit_transform(np.ones((6, 2))) == 0).all()
+    for count in (0, 31):
+        with pytest.raises(ValueError, match="need 1 to 30"):
+            QuantumKernelPCA(n_components=count).fit(x)
 
 
 def test_nothing_is_imported_with_the_package(run_python):

@@ -24,6 +24,10 @@ seconds: float = report.wall_s
 with weftgpu.profile() as p:
     weftgpu.kernel_matrix(np.zeros((3, 2), np.float32), progress=lambda done, total, rate, left: print(done))
 rows: list[int] = weftgpu.EncodeError().rows
+k: weftgpu.KernelOperator = weftgpu.kernel_operator(np.zeros((3, 2)), lambda_=0.1)
+alpha, solved = k.solve(np.ones(3), progress=True)
+residuals: list[float] = solved.residuals
+predicted = k.predict(np.zeros((1, 2)), alpha) + k.eigen(1)[0]
 with weftgpu.Devices([0, 0], chunk_elements=1024) as devices:
     F.add(F.array([1]), F.array([2]), backend=devices)
     done: list[int] = [row.items for row in weftgpu.last_report().devices]

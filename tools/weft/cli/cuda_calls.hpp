@@ -41,6 +41,13 @@ class Target {
         return first;
     }
 
+    /// `use(Backend&)` of one device, or `use(Devices&)` of several: for what CUDA does not have. Not with
+    /// --backend cuda.
+    template <class Use>
+    auto on_vulkan(const Use& use) {
+        return size() == 1 ? use((*devices_)[0]) : use(*devices_);
+    }
+
     OpReport field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs,
                          const FieldHostOptions& options);
     OpReport ntt(Field field, NttDirection direction, const ConstHostArray& in, const weft::HostArray& out,

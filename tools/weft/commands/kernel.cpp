@@ -188,16 +188,12 @@ void run(const KernelArguments& arguments) {
 }
 
 void add_circuit_options(CLI::App& kernel, KernelArguments& arguments) {
-    kernel.add_option("--map", arguments.map, "Embedding of a row: angle, ry or ryrz")
-        ->default_str("ryrz")
-        ->type_name("NAME")
-        ->check(CLI::Validator(check_map, ""));
+    add_embedding(kernel, arguments.map, arguments.scale);
     kernel
         .add_option("--weights", arguments.weights,
                     "Layers of the circuit, (layers, qubits) float32 or float64")
         ->type_name("FILE");
     kernel.add_flag("--reupload", arguments.reupload, "Embed the row again before every layer");
-    add_number(kernel, "--scale", arguments.scale, "Factor of all features", {.text = "a finite number"});
     kernel.add_flag("--states", arguments.states,
                     "X and Y hold states, (samples, 2^qubits) complex64 or complex128");
 }
@@ -220,6 +216,14 @@ void add_memory_options(CLI::App& kernel, KernelArguments& arguments) {
 
 }  // namespace
 
+void add_embedding(CLI::App& command, std::string& map, double& scale) {
+    command.add_option("--map", map, "Embedding of a row: angle, ry or ryrz")
+        ->default_str("ryrz")
+        ->type_name("NAME")
+        ->check(CLI::Validator(check_map, ""));
+    add_number(command, "--scale", scale, "Factor of all features", {.text = "a finite number"});
+}
+
 void add_kernel(CLI::App& command) {
     CLI::App& kernel =
         *command.add_subcommand("kernel", "Quantum kernel matrices of rows of numbers or of states");
@@ -229,7 +233,6 @@ void add_kernel(CLI::App& command) {
             "X", arguments->x,
             "Rows of K, (samples, qubits) float32 or float64: .npy, .npz, FILE.h5:/PATH, or a table named "
             ".csv, .tsv or .txt")
-        ->required()
         ->type_name("FILE");
     kernel.add_option("Y", arguments->y, "Columns of K, as X; left out: those of X")->type_name("FILE");
     kernel.add_option("-o,--output", arguments->out, "K, (samples, columns); replaced if it is there")
@@ -257,7 +260,12 @@ void add_kernel(CLI::App& command) {
     kernel.add_flag("--json", arguments->json, "Print the report as JSON");
     arguments->device.add_to(kernel, true, Several::shared);
     kernel.footer("Example: weft kernel x.npy -o k.npy --map ryrz --weights w.npy --reupload");
-    kernel.callback([arguments] { run(*arguments); });
+    add_kernel_operators(kernel);
+    kernel.callback([arguments, &kernel] {
+        if (!kernel.get_subcommands().empty()) return;
+        if (arguments->x.empty()) throw Failure(Exit::usage, "X is required (see weft kernel --help)");
+        run(*arguments);
+    });
 }
 
 }  // namespace weft::tool

@@ -71,6 +71,17 @@ void require_consistent(const KernelArguments& arguments) {
 
 }  // namespace
 
+std::unique_ptr<ArrayInput> open_features(const std::string& path, const ArrayInput* like) {
+    const ElementType same[] = {like != nullptr ? like->type() : kFloat64};
+    auto input = open_table_of(path, like != nullptr ? Types(same) : Types(kNumbers), "(samples, qubits)",
+                               like != nullptr ? like->shape()[1] : 0, like != nullptr ? like->path() : "");
+    const std::uint64_t columns = input->shape()[1];
+    if (columns > 0xffffffffu) input->refuse("too many columns (got " + std::to_string(columns) + ")");
+    if (input->source().values() == 0)
+        input->refuse("empty (got " + to_string(input->shape()) + ", need rows and columns)");
+    return input;
+}
+
 KernelCall::KernelCall(const KernelArguments& arguments) : states_(arguments.states), json_(arguments.json) {
     require_consistent(arguments);
     circuit_ = {

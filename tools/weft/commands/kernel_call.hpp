@@ -28,6 +28,13 @@ struct KernelArguments {
     DeviceOptions device;
 };
 
+/// Rows of features; `like`: of as many columns and of the same type. Errors: Failure with Exit::usage.
+std::unique_ptr<ArrayInput> open_features(const std::string& path, const ArrayInput* like = nullptr);
+/// --map and --scale.
+void add_embedding(CLI::App& command, std::string& map, double& scale);
+/// weft kernel apply, solve, predict and eigen.
+void add_kernel_operators(CLI::App& kernel);
+
 /// One call; the arguments select the function.
 class KernelCall {
   public:

@@ -54,12 +54,13 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
     const std::vector<std::string> rest = app.remaining(true);
     const std::string see = " (see " + full_name(at) + " --help)";
     // CLI11 lists them from the last to the first.
-    if (!rest.empty() && choices.empty() && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const bool may_end_here = choices.empty() || at.get_require_subcommand_min() == 0;
+    if (!rest.empty() && may_end_here && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
         std::string words;
         for (const std::string& word : rest) words += " " + word;
         return "not expected:" + words + see;
     }
-    if (choices.empty() || at.get_require_subcommand_min() == 0) return error.what() + see;
+    if (may_end_here) return error.what() + see;
     if (!rest.empty() && rest.front().starts_with('-'))
         return "no such option (got " + rest.front() + ")" + see;
     const std::string got = rest.empty() ? "nothing" : rest.front();

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft kernel apply, solve, predict, eigen: kernel matrices that are never stored.
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "cli/device_rows.hpp"
+#include "cli/figures.hpp"
+#include "cli/number_options.hpp"
+#include "cli/print_json.hpp"
+#include "cli/progress.hpp"
+#include "commands/commands.hpp"
+#include "commands/kernel_call.hpp"
+#include "commands/kernel_operator.hpp"
+
+namespace weft::tool {
+namespace {
+
+constexpr Bounds<double> kAboveZero{std::numeric_limits<double>::denorm_min(),
+                                    std::numeric_limits<double>::max(), "above 0"};
+
+weft::HostArray values_of(const NpyOutput& file, ElementType type) {
+    const std::span<std::byte> bytes = file.elements<std::byte>();
+    return {bytes.data(), bytes.size() / type.bytes(), type};
+}
+
+/// The figures of the operator that begin every report.
+Json json_of(const OperatorCall& call) {
+    return {{"samples", call.shape().samples},
+            {"columns", call.shape().columns()},
+            {"qubits", call.shape().qubits},
+            {"vectors", call.columns()},
+            {"arithmetic", to_string(call.options().type)}};
+}
+
+void explain(const OperatorArguments& arguments, const OperatorCall& call, std::uint32_t vectors,
+             const Backend& backend) {
+    const KernelOperatorEstimate plan =
+        estimate_kernel_operator(backend, call.circuit(), call.shape(), vectors, call.options());
+    if (arguments.json) {
+        Json json = json_of(call);
+        json["vectors"] = vectors;
+        json["method"] = to_string(plan.method);
+        json["symmetric"] = plan.symmetric;
+        json["pairs"] = plan.pairs;
+        json["passes"] = plan.passes;
+        json["instructions"] = plan.instructions;
+        json["error"] = plan.error;
+        json["device_bytes"] = plan.sample_bytes + plan.scratch_bytes;
+        json["available_bytes"] = plan.available_bytes;
+        json["fits"] = plan.fits;
+        json["reasons"] = plan.reasons;
+        json["device"] = backend.name();
+        return print_json(json);
+    }
+    const auto size = [](std::uint64_t bytes) { return si(static_cast<double>(bytes), "B"); };
+    std::printf("K: %" PRIu64 " x %" PRIu64 ", %u qubits, never stored; a product with %u columns:\n",
+                call.shape().samples, call.shape().columns(), call.shape().qubits, vectors);
+    std::printf("method: %s%s, %u passes, %s\n", to_string(plan.method), plan.symmetric ? ", symmetric" : "",
+                plan.passes, si(plan.instructions, "instructions").c_str());
+    std::printf("device memory: %s of %s that may be used\n",
+                size(plan.sample_bytes + plan.scratch_bytes).c_str(), size(plan.available_bytes).c_str());
+    std::printf("errors: at most %.0e times the sum of |V|\n", plan.error);
+    for (const std::string& reason : plan.reasons) std::printf("  %s\n", reason.c_str());
+}
+
+/// What all four commands do before their own work. Returns the target, or nothing if --explain was all.
+std::optional<Target> begin(const OperatorArguments& arguments, const OperatorCall& call,
+                            std::uint32_t vectors) {
+    const Config config = arguments.device.config();
+    if (arguments.out.empty() && !arguments.explain)
+        throw Failure(Exit::usage, "-o: needs the file that the result goes to");
+    require_apart({{"output", arguments.out}, {"WEFT_TRACE", config.trace}}, call.files());
+    std::optional<Target> target(std::in_place, arguments.device, config);
+    if (!arguments.explain) return target;
+    explain(arguments, call, vectors, *target->backend());
+    return std::nullopt;
+}
+
+void print_report(const OperatorArguments& arguments, const char* name, const DeviceInfo& device,
+                  const OperatorCall& call, const OpReport& report) {
+    if (!arguments.json) {
+        std::printf("kernel %s: %" PRIu64 " x %" PRIu64 ", %u qubits, %u columns, by %s, in %.6f s, %s, %s\n",
+                    name, call.shape().samples, call.shape().columns(), call.shape().qubits, call.columns(),
+                    report.method.c_str(), report.wall_s, si(report.items_per_s(), "pairs/s").c_str(),
+                    device.name.c_str());
+        return print_rows(report.devices);
+    }
+    Json json = json_of(call);
+    json["pairs"] = report.items;
+    json["method"] = report.method;
+    json["pairs_per_s"] = report.items_per_s();
+    add_run(json, report, device);
+    print_json(json);
+}
+
+// What has not converged is an answer, but the user should learn of it.
+void warn_of_residual(bool converged, double residual, double tolerance, const char* help) {
+    if (!converged)
+        std::fprintf(stderr, "weft: not converged: the residual is %.1e (need %.1e; %s)\n", residual,
+                     tolerance, help);
+}
+
+void run_apply(const OperatorArguments& arguments) {
+    OperatorCall call(arguments);
+    std::optional<Target> target = begin(arguments, call, call.columns());
+    if (!target) return;
+    const std::uint64_t rows = arguments.transpose ? call.shape().columns() : call.shape().samples;
+    NpyOutput out(arguments.out, call.options().type, call.result_shape(rows));
+    const OpReport report = call.naming_files([&] {
+        ProgressBar progress("kernel apply");
+        KernelApplyHostOptions options{.lambda = arguments.lambda, .transpose = arguments.transpose};
+        options.batch.progress = progress.callback();
+        return target->on_vulkan([&](auto& where) {
+            return kernel_apply(where, call.on(where), call.v(), values_of(out, call.options().type),
+                                options);
+        });
+    });
+    call.require_unchanged();
+    out.commit();
+    print_report(arguments, "apply", target->device(), call, report);
+}
+
+void run_predict(const OperatorArguments& arguments) {
+    OperatorCall call(arguments);
+    std::optional<Target> target = begin(arguments, call, call.columns());
+    if (!target) return;
+    NpyOutput out(arguments.out, call.options().type, call.result_shape(call.shape().samples));
+    const OpReport report = call.naming_files([&] {
+        ProgressBar progress("kernel predict");
+        BatchOptions batch;
+        batch.progress = progress.callback();
+        return kernel_predict(*target->backend(), call.circuit(), call.x(), call.y(), call.v(),
+                              values_of(out, call.options().type), call.shape(), batch);
+    });
+    call.require_unchanged();
+    out.commit();
+    print_report(arguments, "predict", target->backend()->device(), call, report);
+}
+
+void print_solve(const OperatorArguments& arguments, const DeviceInfo& device, const OperatorCall& call,
+                 const KernelSolveReport& report) {
+    if (!arguments.json) {
+        std::printf("kernel solve: %" PRIu64
+                    " rows, %u qubits, %u columns, residual %.1e after %u iterations, rank %u, in %.6f s "
+                    "(preconditioner %.6f, products %.6f), %s\n",
+                    call.shape().samples, call.shape().qubits, call.columns(), report.residual(),
+                    report.iterations, report.rank, report.wall_s, report.preconditioner_s, report.product_s,
+                    device.name.c_str());
+        return;
+    }
+    Json json = json_of(call);
+    json["lambda"] = arguments.lambda;
+    json["converged"] = report.converged;
+    json["residual"] = report.residual();
+    json["residuals"] = report.residuals;
+    json["iterations"] = report.iterations;
+    json["rank"] = report.rank;
+    json["preconditioner_s"] = report.preconditioner_s;
+    json["product_s"] = report.product_s;
+    json["seconds"] = report.wall_s;
+    json["device"] = device.name;
+    json["driver"] = device.driver;
+    print_json(json);
+}
+
+void run_solve(const OperatorArguments& arguments) {
+    OperatorCall call(arguments);
+    std::optional<Target> target = begin(arguments, call, call.columns());
+    if (!target) return;
+    NpyOutput out(arguments.out, call.options().type, call.result_shape(call.shape().samples));
+    const KernelSolveReport report = call.naming_files([&] {
+        ProgressBar progress("kernel solve");
+        KernelSolveOptions options{.lambda = arguments.lambda,
+                                   .tolerance = arguments.tolerance,
+                                   .max_iterations = arguments.max_iterations,
+                                   .rank = arguments.rank,
+                                   .seed = arguments.seed};
+        options.batch.progress = progress.callback();
+        return target->on_vulkan([&](auto& where) {
+            return kernel_solve(where, call.on(where), call.v(), values_of(out, call.options().type),
+                                options);
+        });
+    });
+    call.require_unchanged();
+    out.commit();
+    warn_of_residual(report.converged, report.residual(), arguments.tolerance,
+                     "a larger --rank, --max-iterations or --lambda helps, and --dtype float64");
+    print_solve(arguments, target->device(), call, report);
+}
+
+void print_eigen(const OperatorArguments& arguments, const DeviceInfo& device, const OperatorCall& call,
+                 const KernelEigenReport& report, const std::vector<double>& values) {
+    if (!arguments.json) {
+        std::printf("kernel eigen: %" PRIu64 " rows, %u qubits, %zu values, %u products, in %.6f s, %s\n",
+                    call.shape().samples, call.shape().qubits, values.size(), report.products, report.wall_s,
+                    device.name.c_str());
+        for (std::size_t i = 0; i < values.size(); ++i)
+            std::printf("  %.9g, residual %.1e\n", values[i], report.residuals[i]);
+        return;
+    }
+    Json json = json_of(call);
+    json["vectors"] = values.size();
+    json["converged"] = report.converged;
+    json["values"] = values;
+    json["residuals"] = report.residuals;
+    json["products"] = report.products;
+    json["product_s"] = report.product_s;
+    json["seconds"] = report.wall_s;
+    json["device"] = device.name;
+    json["driver"] = device.driver;
+    print_json(json);
+}
+
+template <class T>
+void run_eigen_of(const OperatorArguments& arguments, OperatorCall& call, Target& target) {
+    std::vector<T> values(arguments.values);
+    NpyOutput out(arguments.out, call.options().type, {call.shape().samples, arguments.values});
+    const KernelEigenReport report = call.naming_files([&] {
+        ProgressBar progress("kernel eigen");
+        KernelEigenOptions options{
+            .tolerance = arguments.tolerance, .max_products = arguments.max_products, .seed = arguments.seed};
+        options.batch.progress = progress.callback();
+        return target.on_vulkan([&](auto& where) {
+            return kernel_eigen(where, call.on(where), values, values_of(out, call.options().type), options);
+        });
+    });
+    call.require_unchanged();
+    out.commit();
+    warn_of_residual(report.converged, *std::max_element(report.residuals.begin(), report.residuals.end()),
+                     arguments.tolerance, "more --max-products help, and --dtype float64");
+    print_eigen(arguments, target.device(), call, report, {values.begin(), values.end()});
+}
+
+void run_eigen(const OperatorArguments& arguments) {
+    OperatorCall call(arguments);
+    if (arguments.values > call.shape().samples)
+        throw Failure(Exit::usage, "-k: more values than rows (got " + std::to_string(arguments.values) +
+                                       ", need at most " + std::to_string(call.shape().samples) + ")");
+    std::optional<Target> target = begin(arguments, call, arguments.values);
+    if (!target) return;
+    if (call.options().type == kFloat64)
+        run_eigen_of<double>(arguments, call, *target);
+    else
+        run_eigen_of<float>(arguments, call, *target);
+}
+
+constexpr const char* kFiles = ": .npy, .npz, FILE.h5:/PATH, or a table named .csv, .tsv or .txt";
+
+void add_file(CLI::App& command, const char* name, std::string& file, const std::string& text) {
+    command.add_option(name, file, text + kFiles)->required()->type_name("FILE");
+}
+
+using Run = void (*)(const OperatorArguments&);
+
+/// A command with the options that all four have. `dtype`: what is used without --dtype.
+CLI::App& add_command(CLI::App& kernel, const char* name, const char* summary, const char* dtype,
+                      const std::shared_ptr<OperatorArguments>& arguments, Run run) {
+    CLI::App& command = *kernel.add_subcommand(name, summary);
+    command.add_option("-o,--output", arguments->out, "Result; replaced if it is there")
+        ->type_name("FILE.npy");
+    add_embedding(command, arguments->map, arguments->scale);
+    command
+        .add_option(
+            "--dtype", arguments->dtype,
+            std::string("Of the arithmetic and of the result: float32 or float64; left out: ") + dtype)
+        ->type_name("NAME")
+        ->check(CLI::IsMember({"float32", "float64"}));
+    command.add_flag("--explain", arguments->explain,
+                     "Print how a product would be made and what it takes; make nothing");
+    command.add_flag("--json", arguments->json, "Print the report as JSON");
+    arguments->device.add_to(command, false, Several::shared);
+    command.callback([arguments, run, &kernel] {
+        for (const CLI::Option* option : kernel.get_options())
+            if (option->count() != 0)
+                throw Failure(Exit::usage, "options and files of a subcommand come after its name (got " +
+                                               option->get_name() + " before it)");
+        run(*arguments);
+    });
+    return command;
+}
+
+void add_normalize(CLI::App& command, OperatorArguments& arguments) {
+    command.add_flag("--normalize", arguments.normalize, "Divide K by 1 + jitter; its diagonal is 1");
+    add_number(command, "--jitter", arguments.jitter, "For --normalize", {.least = 0, .text = "0 or more"});
+}
+
+void add_apply(CLI::App& kernel) {
+    const auto a = std::make_shared<OperatorArguments>();
+    CLI::App& command = add_command(kernel, "apply", "Multiplies K with the columns of V; K is never stored",
+                                    "that of V", a, run_apply);
+    add_file(command, "X", a->x, "Rows of K, (samples, qubits)");
+    add_file(command, "V", a->v, "What K is multiplied with, (columns of K,) or (columns of K, 1 to 64)");
+    command.add_option("--y", a->y, "Columns of K, as X; left out: those of X")->type_name("FILE");
+    command.add_flag("--transpose", a->transpose, "Multiply with the transpose of K");
+    add_number(command, "--lambda", a->lambda, "Added to the diagonal of K", {.text = "a finite number"});
+    add_normalize(command, *a);
+    command.footer("Example: weft kernel apply x.npy v.npy -o kv.npy");
+}
+
+void add_solve(CLI::App& kernel) {
+    const auto a = std::make_shared<OperatorArguments>();
+    a->lambda = 1e-3;
+    CLI::App& command = add_command(kernel, "solve", "Ridge regression: alpha with (K + lambda I) alpha = y",
+                                    "that of y", a, run_solve);
+    add_file(command, "X", a->x, "Rows of K, (samples, qubits)");
+    add_file(command, "y", a->v, "Targets, (samples,) or (samples, 1 to 64)");
+    add_number(command, "--lambda", a->lambda, "Added to the diagonal of K", kAboveZero);
+    add_number(command, "--tolerance", a->tolerance, "Of the residual, relative to y",
+               {std::numeric_limits<double>::denorm_min(), 1 - 1e-16, "above 0, below 1"});
+    add_number(command, "--max-iterations", a->max_iterations, "Of the conjugate gradients", {});
+    add_number(command, "--rank", a->rank,
+               "Of the preconditioner, which takes 4 bytes x samples x rank of host memory; 0: none", {});
+    add_number(command, "--seed", a->seed, "Of the choice of the preconditioner's rows", {});
+    add_normalize(command, *a);
+    command.footer("Example: weft kernel solve x.npy y.npy --lambda 1e-3 -o alpha.npy");
+}
+
+void add_predict(CLI::App& kernel) {
+    const auto a = std::make_shared<OperatorArguments>();
+    CLI::App& command =
+        add_command(kernel, "predict", "Predictions K(X_NEW, X) alpha of a model, for any number of rows",
+                    "that of alpha", a, run_predict);
+    add_file(command, "X_NEW", a->x, "Rows to predict for, (rows, qubits), of the type of X");
+    add_file(command, "X", a->y, "Rows that the model was fitted to, (samples, qubits)");
+    add_file(command, "ALPHA", a->v, "What weft kernel solve wrote, (samples,) or (samples, 1 to 64)");
+    command.footer("Example: weft kernel predict x_new.npy x.npy alpha.npy -o y.npy");
+}
+
+void add_eigen(CLI::App& kernel) {
+    const auto a = std::make_shared<OperatorArguments>();
+    CLI::App& command = add_command(kernel, "eigen", "The largest eigenvalues of K, and their vectors",
+                                    "float32", a, run_eigen);
+    add_file(command, "X", a->x, "Rows of K, (samples, qubits)");
+    add_number(command, "-k,--values", a->values, "How many",
+               {1, kMostEigenvalues, "1 to " + std::to_string(kMostEigenvalues)});
+    add_number(command, "--tolerance", a->tolerance, "Of the residuals, in units of the largest eigenvalue",
+               kAboveZero);
+    add_number(command, "--max-products", a->max_products, "With a block of vectors",
+               {.least = 1, .text = "1 or more"});
+    add_number(command, "--seed", a->seed, "Of the first block", {});
+    add_normalize(command, *a);
+    command.footer("Example: weft kernel eigen x.npy -k 10 -o vectors.npy");
+}
+
+}  // namespace
+
+void add_kernel_operators(CLI::App& kernel) {
+    add_apply(kernel);
+    add_solve(kernel);
+    add_predict(kernel);
+    add_eigen(kernel);
+}
+
+}  // namespace weft::tool

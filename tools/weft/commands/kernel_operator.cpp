@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/kernel_operator.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "cli/map_name.hpp"
+#include "commands/kernel_call.hpp"
+
+namespace weft::tool {
+namespace {
+
+constexpr ElementType kNumbers[] = {kFloat64, kFloat32};
+constexpr std::uint64_t kMostColumns = 64;
+
+template <class To>
+std::vector<To> converted(const ConstHostArray& from) {
+    std::vector<To> to(from.size);
+    const auto copy = [&](const auto* values) {
+        std::transform(values, values + from.size, to.begin(),
+                       [](auto value) { return static_cast<To>(value); });
+    };
+    if (from.type == kFloat32)
+        copy(static_cast<const float*>(from.data));
+    else
+        copy(static_cast<const double*>(from.data));
+    return to;
+}
+
+}  // namespace
+
+OperatorCall::OperatorCall(const OperatorArguments& arguments) {
+    if (arguments.jitter != 0 && !arguments.normalize)
+        throw Failure(Exit::usage, "--jitter: goes with --normalize");
+    if (arguments.jitter != 0 && !arguments.y.empty())
+        throw Failure(Exit::usage,
+                      "--jitter: of the diagonal, which K of X with Y has none of (leave it out)");
+    if (arguments.lambda != 0 && !arguments.y.empty())
+        throw Failure(Exit::usage,
+                      "--lambda: of the diagonal, which K of X with Y has none of (leave it out)");
+    circuit_ = {map_named(arguments.map), {}, false, arguments.scale};
+    x_ = open_features(arguments.x);
+    shape_ = {x_->shape()[0], 0, static_cast<std::uint32_t>(x_->shape()[1])};
+    if (!arguments.y.empty()) {
+        y_ = open_features(arguments.y, x_.get());
+        shape_.others = y_->shape()[0];
+    }
+    options_.normalize = arguments.normalize;
+    options_.jitter = arguments.jitter;
+    options_.type = arguments.dtype == "float64" ? kFloat64 : kFloat32;
+    if (!arguments.v.empty()) read_v(arguments);
+}
+
+void OperatorCall::read_v(const OperatorArguments& arguments) {
+    v_ = std::make_unique<ArrayInput>(arguments.v, kNumbers);
+    if (arguments.dtype.empty()) options_.type = v_->type();
+    const Shape& shape = v_->shape();
+    const std::uint64_t rows = arguments.transpose ? shape_.samples : shape_.columns();
+    if (shape.empty() || shape.size() > 2 || shape[0] != rows) {
+        const std::string n = std::to_string(rows);
+        v_->refuse("wrong shape (got " + to_string(shape) + ", need (" + n + ",) or (" + n + ", columns))");
+    }
+    const std::uint64_t columns = shape.size() == 2 ? shape[1] : 1;
+    if (columns == 0 || columns > kMostColumns)
+        v_->refuse("columns out of range (got " + std::to_string(columns) + ", need 1 to " +
+                   std::to_string(kMostColumns) + ")");
+    columns_ = static_cast<std::uint32_t>(columns);
+}
+
+Shape OperatorCall::result_shape(std::uint64_t rows) const {
+    Shape shape = v_->shape();
+    shape[0] = rows;
+    return shape;
+}
+
+std::vector<NamedFile> OperatorCall::files() const {
+    std::vector<NamedFile> all;
+    for (const auto& [input, role] :
+         {std::pair(x_.get(), "X"), std::pair(y_.get(), "Y"), std::pair(v_.get(), "V")})
+        if (input != nullptr)
+            for (NamedFile& file : input->source().files(role)) all.push_back(std::move(file));
+    return all;
+}
+
+ConstHostArray OperatorCall::v() {
+    const ConstHostArray values = v_->array();
+    if (values.type == options_.type) return values;
+    if (options_.type == kFloat32) {
+        if (floats_.empty()) floats_ = converted<float>(values);
+        return floats_;
+    }
+    if (doubles_.empty()) doubles_ = converted<double>(values);
+    return doubles_;
+}
+
+// The library names its arguments, and the user knows files.
+void OperatorCall::refuse_by_file(const std::string& text) const {
+    for (const auto& [mark, input] : {std::pair<std::string_view, const ArrayInput*>(": x: ", x_.get()),
+                                      std::pair<std::string_view, const ArrayInput*>(": y: ", y_.get())}) {
+        const std::size_t at = text.find(mark);
+        // Behind the name of the function, which is one word.
+        if (input != nullptr && at != std::string::npos && text.find(' ') > at)
+            input->refuse(text.substr(at + mark.size()));
+    }
+}
+
+void OperatorCall::require_unchanged() const {
+    for (const auto* input : {&x_, &y_, &v_})
+        if (*input) (*input)->require_unchanged();
+}
+
+}  // namespace weft::tool

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of `weft kernel apply|solve|predict|eigen`, and the files that they name.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "arrays/array_input.hpp"
+#include "cli/cuda_calls.hpp"
+#include "cli/device_options.hpp"
+
+namespace weft::tool {
+
+struct OperatorArguments {
+    std::string x, y, v, out;  ///< y: columns of K; v: what is multiplied or solved for
+    std::string map = "ryrz", dtype;
+    bool normalize = false, transpose = false, explain = false, json = false;
+    double scale = 1, jitter = 0, lambda = 0, tolerance = 1e-4;
+    std::uint32_t rank = 200, max_iterations = 200, max_products = 100, values = 10;
+    std::uint64_t seed = 1;
+    DeviceOptions device;
+};
+
+/// The inputs of a command in memory, of the type of the arithmetic.
+class OperatorCall {
+  public:
+    /// Errors: Failure with Exit::usage - options that contradict each other, inputs that cannot be read or
+    /// have another type or shape.
+    explicit OperatorCall(const OperatorArguments& arguments);
+
+    const KernelMatrixCircuit& circuit() const noexcept { return circuit_; }
+    const KernelMatrixShape& shape() const noexcept { return shape_; }
+    const KernelOperatorOptions& options() const noexcept { return options_; }
+    std::uint32_t columns() const noexcept { return columns_; }  ///< of V
+    /// The shape of a result with `rows` rows and as many columns as V.
+    Shape result_shape(std::uint64_t rows) const;
+    std::vector<NamedFile> files() const;
+
+    ConstHostArray x() { return x_->array(); }
+    ConstHostArray y() { return y_->array(); }
+    ConstHostArray v();
+    /// The operator on a Backend or a Devices.
+    template <class Where>
+    KernelOperator on(Where& where) {
+        if (shape_.square()) return {where, circuit_, x(), shape_, options_};
+        return {where, circuit_, x(), y(), shape_, options_};
+    }
+    /// Returns call(); its errors name the files of X and Y.
+    template <class Call>
+    auto naming_files(const Call& call) const {
+        try {
+            return call();
+        } catch (const Error& error) {
+            refuse_by_file(error.what());
+            throw;
+        }
+    }
+    void require_unchanged() const;
+
+  private:
+    void read_v(const OperatorArguments& arguments);
+    void refuse_by_file(const std::string& text) const;
+
+    std::unique_ptr<ArrayInput> x_, y_, v_;
+    KernelMatrixShape shape_;
+    KernelMatrixCircuit circuit_;
+    KernelOperatorOptions options_;
+    std::uint32_t columns_ = 1;
+    std::vector<float> floats_;  // V, if its file has another type
+    std::vector<double> doubles_;
+};
+
+}  // namespace weft::tool
