@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures transforms of batches on the device against the floors of the same run: the time in which the
 // device moves the bytes of the passes, and the time in which it makes the products of the butterflies.
-// Results are verified at random points by the operations of fields.
+// Results are verified at random points by the operations of fields. A loop on the processor makes the same
+// values, and so do transforms that are streamed from host memory, which are measured against the copy
+// ceiling.
 #include <cmath>
 #include <cstdio>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench.hpp"
+#include "bench_ntt_host.hpp"
 #include "bench_ntt_work.hpp"
 
 namespace {
@@ -47,7 +49,8 @@ weft::NttOrder order_of(const std::string& text) {
 }
 
 /// One plan of one case: seconds of a transform.
-bool transform_row(bench::NttWork& work, const Case& c, const weft::NttOptions& options, int repeats,
+template <class Limb>
+bool transform_row(bench::NttWork<Limb>& work, const Case& c, const weft::NttOptions& options, int repeats,
                    bench::Json& rows) {
     const double seconds = work.seconds_of(c.shape, options, repeats) / static_cast<double>(c.shape.batch);
     const bool verified = work.verify(c.shape, options);
@@ -77,7 +80,8 @@ bool transform_row(bench::NttWork& work, const Case& c, const weft::NttOptions& 
     return verified;
 }
 
-void extend_row(bench::NttWork& work, const Case& c, unsigned blowup, int repeats, bench::Json& rows) {
+template <class Limb>
+void extend_row(bench::NttWork<Limb>& work, const Case& c, unsigned blowup, int repeats, bench::Json& rows) {
     weft::NttShape shape = c.shape;
     while ((1u << (c.shape.log_size - shape.log_size)) < blowup) --shape.log_size;
     const double extension = work.seconds_of_extension(shape, blowup, repeats);
@@ -96,35 +100,44 @@ void extend_row(bench::NttWork& work, const Case& c, unsigned blowup, int repeat
                     {"of_transforms", extension / needed}});
 }
 
+/// All rows of one case.
+template <class Limb>
+bool case_rows(weft::Backend& backend, const Settings& settings, const Case& c, bench::Json& report) {
+    bench::NttWork<Limb> work(backend, c.field, c.shape.elements(), settings.common.quick ? 0.02 : 0.25);
+    std::printf("%s: %.2f TB/s, %.3f T products/s\n", weft::to_string(c.field), work.bytes_per_s() * 1e-12,
+                work.products_per_s() * 1e-12);
+    bool right = true;
+    for (const std::string& order : settings.orders)
+        for (const unsigned tile : settings.tile_bits)
+            for (const unsigned pass : settings.pass_bits) {
+                try {
+                    right &= transform_row(work, c,
+                                           {.order = order_of(order), .tile_bits = tile, .pass_bits = pass},
+                                           settings.common.repeats, report["transforms"]);
+                } catch (const weft::Error& e) {
+                    if (e.code() != weft::Errc::invalid_argument) throw;
+                    std::printf("%s\n", e.what());
+                }
+            }
+    right &= bench::ntt_host_rows(backend, work, c.shape, settings.common, report);
+    if (settings.extend) extend_row(work, c, settings.blowup, settings.common.repeats, report["extensions"]);
+    return right;
+}
+
 bool run(const Settings& settings, bench::Json& report) {
     weft::Backend backend;
     std::printf("device %s, driver %s\n", backend.name().c_str(), backend.device().driver.c_str());
     std::printf("%-13s %3s %6s %5s %5s %5s %6s %10s %10s %10s %6s %9s\n", "field", "log", "batch", "order",
                 "tile", "pass", "passes", "ms each", "memory ms", "mul ms", "share", "verified");
-    report = {{"device", backend.name()},
-              {"driver", backend.device().driver},
-              {"transforms", bench::Json::array()},
-              {"extensions", bench::Json::array()}};
+    report = {{"device", backend.name()},           {"driver", backend.device().driver},
+              {"transforms", bench::Json::array()}, {"processor", bench::Json::array()},
+              {"streamed", bench::Json::array()},   {"extensions", bench::Json::array()}};
     bool right = true;
     for (const std::string& text : settings.cases) {
         const Case c = case_of(text);
-        bench::NttWork work(backend, c.field, c.shape.elements());
-        std::printf("%s: %.2f TB/s, %.3f T products/s\n", weft::to_string(c.field),
-                    work.bytes_per_s() * 1e-12, work.products_per_s() * 1e-12);
-        for (const std::string& order : settings.orders)
-            for (const unsigned tile : settings.tile_bits)
-                for (const unsigned pass : settings.pass_bits) {
-                    try {
-                        right &= transform_row(
-                            work, c, {.order = order_of(order), .tile_bits = tile, .pass_bits = pass},
-                            settings.common.repeats, report["transforms"]);
-                    } catch (const weft::Error& e) {
-                        if (e.code() != weft::Errc::invalid_argument) throw;
-                        std::printf("%s: %s\n", text.c_str(), e.what());
-                    }
-                }
-        if (settings.extend)
-            extend_row(work, c, settings.blowup, settings.common.repeats, report["extensions"]);
+        right &= weft::field_info(c.field).limb_bytes == 4
+                     ? case_rows<std::uint32_t>(backend, settings, c, report)
+                     : case_rows<std::uint64_t>(backend, settings, c, report);
     }
     return right;
 }
@@ -133,7 +146,9 @@ bool run(const Settings& settings, bench::Json& report) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Transforms on the device against the floors of memory and of products."};
+    CLI::App app{
+        "Transforms on the device against the floors of memory and of products, and streamed ones against "
+        "the copy ceiling."};
     CLI::Option* cases =
         app.add_option("--cases", settings.cases, "field:log_size:batch, comma-separated")->delimiter(',');
     app.add_option("--orders", settings.orders, "nn, nr, rn")

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench_ntt_work.hpp"
 
-#include <cstring>
 #include <random>
 
 #include "bench.hpp"
+#include "cpu/cpu_field.hpp"
 
 namespace bench {
 namespace {
@@ -37,28 +37,24 @@ std::size_t reversed(std::size_t index, std::uint32_t bits) {
 
 }  // namespace
 
-NttWork::NttWork(weft::Backend& backend, weft::Field field, std::uint64_t elements)
+template <class Limb>
+NttWork<Limb>::NttWork(weft::Backend& backend, weft::Field field, std::uint64_t elements, double warm_s)
     : backend_(backend),
       info_(weft::field_info(field)),
       elements_(elements),
+      warm_s_(warm_s),
       stream_(backend),
-      in_(backend, elements * info_.element_bytes / 4, "in"),
-      out_(backend, elements * info_.element_bytes / 4, "out") {
-    // The highest word stays below that of p.
-    std::mt19937 random(1);
-    const std::size_t words = info_.element_bytes / 4;
-    std::vector<std::uint32_t> values(elements * words);
-    for (std::uint32_t& word : values) word = static_cast<std::uint32_t>(random());
-    const auto top = static_cast<std::uint32_t>(info_.modulus[(words - 1) / 2] >> ((words - 1) % 2 * 32));
-    for (std::size_t i = words - 1; i < values.size(); i += words) values[i] %= top;
+      in_(backend, elements * info_.limbs, "in"),
+      out_(backend, elements * info_.limbs, "out") {
+    std::vector<Limb> values(elements * info_.limbs);
+    weft::tool::fill_field<Limb>(info_, kNttSeed, values);
     stream_.upload(values, in_);
     stream_.wait();
     measure_floors(5);
 }
 
-/// Drivers may clear memory after allocations for a while, which slows other work, so the first quarter of a second does
-/// not count.
-double NttWork::median_of(const weft::Sequence& steps, int repeats) {
+template <class Limb>
+double NttWork<Limb>::median_of(const weft::Sequence& steps, int repeats) {
     const auto run = [&](int times) {
         const auto start = Clock::now();
         for (int i = 0; i < times; ++i) stream_.replay(steps);
@@ -66,17 +62,19 @@ double NttWork::median_of(const weft::Sequence& steps, int repeats) {
         return seconds_since(start) / times;
     };
     double once = run(1);
-    for (const auto start = Clock::now(); seconds_since(start) < 0.25;) once = std::min(once, run(1));
+    for (const auto start = Clock::now(); seconds_since(start) < warm_s_;) once = std::min(once, run(1));
     const int times = static_cast<int>(std::clamp(0.02 / once, 1.0, 50.0));
     std::vector<double> seconds;
     for (int i = 0; i < repeats; ++i) seconds.push_back(run(times));
     return median(seconds);
 }
 
-void NttWork::measure_floors(int repeats) {
+template <class Limb>
+void NttWork<Limb>::measure_floors(int repeats) {
     weft::tune::MemoryCeiling memory(backend_, std::min<std::uint64_t>(3 * in_.bytes(), 3u << 29));
-    std::vector<double> rates;
-    for (const auto start = Clock::now(); seconds_since(start) < 0.5;) rates.push_back(memory.gb_per_s());
+    std::vector<double> rates{memory.gb_per_s()};
+    for (const auto start = Clock::now(); seconds_since(start) < 2 * warm_s_;)
+        rates.push_back(memory.gb_per_s());
     bytes_per_s_ = 1e9 * median(rates);
     std::vector<weft::SpecConstant> constants;
     const std::uint32_t words = info_.element_bytes / 4;
@@ -90,20 +88,18 @@ void NttWork::measure_floors(int repeats) {
     const weft::Program products(backend_, products_of(words), {.name = "products", .constants = constants});
     const std::uint64_t count = std::min<std::uint64_t>(elements_, words > 2 ? 1u << 20 : 1u << 22);
     const weft::Sequence chains =
-        stream_.record([&](weft::Stream& s) { s.dispatch(products, {out_.view(0, count * words)}, count); });
+        stream_.record([&](weft::Stream& s) { s.dispatch(products, {array(out_, 0, count)}, count); });
     products_per_s_ = 256 * static_cast<double>(count) / median_of(chains, repeats);
 }
 
-weft::DeviceArray NttWork::array(const Words& words, std::uint64_t first, std::uint64_t count) const {
-    const std::uint64_t w = info_.element_bytes / 4;
-    const weft::BufferView<std::uint32_t> view = words.view(first * w, count * w);
-    if (info_.limb_bytes == 4) return view;
-    return weft::detail::Access::make<weft::BufferView<std::uint64_t>>(
-        weft::detail::Access::object(view), static_cast<std::size_t>(first * w / 2),
-        static_cast<std::size_t>(count * w / 2));
+template <class Limb>
+weft::BufferView<Limb> NttWork<Limb>::array(const Limbs& limbs, std::uint64_t first,
+                                            std::uint64_t count) const {
+    return limbs.view(first * info_.limbs, count * info_.limbs);
 }
 
-double NttWork::seconds_of(const weft::NttShape& shape, const weft::NttOptions& options, int repeats) {
+template <class Limb>
+double NttWork<Limb>::seconds_of(const weft::NttShape& shape, const weft::NttOptions& options, int repeats) {
     const std::uint64_t n = shape.elements();
     const weft::Sequence steps = stream_.record([&](weft::Stream& s) {
         weft::ntt(s, info_.field, weft::NttDirection::forward, array(in_, 0, n), array(out_, 0, n), shape,
@@ -112,7 +108,8 @@ double NttWork::seconds_of(const weft::NttShape& shape, const weft::NttOptions& 
     return median_of(steps, repeats);
 }
 
-double NttWork::seconds_of_extension(const weft::NttShape& shape, std::uint32_t blowup, int repeats) {
+template <class Limb>
+double NttWork<Limb>::seconds_of_extension(const weft::NttShape& shape, std::uint32_t blowup, int repeats) {
     const std::uint64_t n = shape.elements();
     const weft::Sequence steps = stream_.record([&](weft::Stream& s) {
         weft::ntt_extend(s, info_.field, array(in_, 0, n), array(out_, 0, n * blowup), shape, blowup,
@@ -121,7 +118,8 @@ double NttWork::seconds_of_extension(const weft::NttShape& shape, std::uint32_t 
     return median_of(steps, repeats);
 }
 
-unsigned NttWork::passes(const weft::NttShape& shape, const weft::NttOptions& options) {
+template <class Limb>
+unsigned NttWork<Limb>::passes(const weft::NttShape& shape, const weft::NttOptions& options) {
     const std::uint64_t n = shape.elements();
     const weft::Sequence steps = stream_.record([&](weft::Stream& s) {
         weft::ntt(s, info_.field, weft::NttDirection::forward, array(in_, 0, n), array(out_, 0, n), shape,
@@ -130,55 +128,65 @@ unsigned NttWork::passes(const weft::NttShape& shape, const weft::NttOptions& op
     return static_cast<unsigned>(steps.dispatches());
 }
 
+template <class Limb>
+std::vector<Limb> NttWork<Limb>::made(std::uint64_t elements) {
+    std::vector<Limb> values(elements * info_.limbs);
+    stream_.download<Limb>(array(out_, 0, elements), values);
+    return values;
+}
+
+template <class Limb>
+std::vector<Limb> NttWork<Limb>::product(const Scalar& a, const Scalar& b) {
+    Scalar made(info_.limbs);
+    weft::field_mul(backend_, info_.field, a, b, made);
+    return made;
+}
+
 /// x^exponent by the field operations on host memory; x != 0 and exponent != 0.
-std::vector<std::uint64_t> NttWork::power(std::vector<std::uint64_t> x, std::uint64_t exponent) {
-    const auto times = [&](const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
-        std::vector<std::uint64_t> product(6);
-        const weft::ElementType type = info_.limb_bytes == 8 ? weft::kUint64 : weft::kUint32;
-        weft::field_mul(backend_, info_.field, weft::ConstHostArray(a.data(), info_.limbs, type),
-                        weft::ConstHostArray(b.data(), info_.limbs, type),
-                        weft::HostArray(product.data(), info_.limbs, type));
-        return product;
-    };
-    std::vector<std::uint64_t> r{1, 0, 0, 0, 0, 0};
-    for (; exponent != 0; exponent >>= 1, x = times(x, x))
-        if ((exponent & 1) != 0) r = times(r, x);
+template <class Limb>
+std::vector<Limb> NttWork<Limb>::power(Scalar x, std::uint64_t exponent) {
+    Scalar r(info_.limbs);
+    r[0] = 1;
+    for (; exponent != 0; exponent >>= 1, x = product(x, x))
+        if ((exponent & 1) != 0) r = product(r, x);
     return r;
 }
 
-bool NttWork::verify(const weft::NttShape& shape, const weft::NttOptions& options) {
-    const std::uint64_t n = shape.size(), words = info_.element_bytes / 4;
-    const weft::ElementType type = info_.limb_bytes == 8 ? weft::kUint64 : weft::kUint32;
+template <class Limb>
+bool NttWork<Limb>::verify(const weft::NttShape& shape, const weft::NttOptions& options) {
+    const std::uint64_t n = shape.size(), limbs = info_.limbs;
     const auto root = weft::ntt_root(info_.field, shape.log_size);
-    const Words powers(backend_, n * words, "powers"), zeros(backend_, n * words, "zeros"),
-        value(backend_, words, "value");
+    Scalar w(limbs), one(limbs);
+    for (std::uint64_t k = 0; k < limbs; ++k) w[k] = static_cast<Limb>(root[k]);
+    one[0] = 1;
+    const Limbs powers(backend_, n * limbs, "powers"), zeros(backend_, n * limbs, "zeros"),
+        value(backend_, limbs, "value");
     std::mt19937_64 random(7);
     bool right = true;
     for (const std::uint64_t b : {std::uint64_t{0}, shape.batch - 1}) {
         const std::uint64_t j = random() % n;
         // The powers of the point: those that are there, times the next one.
-        const std::vector<std::uint64_t> point = power({root.begin(), root.end()}, j);
-        stream_.fill(zeros.view(), 0);
-        stream_.fill(powers.view(0, 1), 1u);
-        if (words > 1) stream_.fill(powers.view(1, words - 1), 0);
-        for (std::uint64_t done = 1; done < n; done *= 2) {
-            const std::vector<std::uint64_t> step = power(point, done);
+        Scalar step = power(w, j);
+        stream_.fill(zeros.view(), 0u);
+        stream_.upload(std::span<const Limb>(one), array(powers, 0, 1));
+        for (std::uint64_t done = 1; done < n; done *= 2, step = product(step, step)) {
             // Offsets of bindings must be aligned, so short vectors are copied to a place of their own.
-            const Words held(backend_, done * words, "held");
-            weft::field_axpy(stream_, info_.field, weft::ConstHostArray(step.data(), info_.limbs, type),
-                             array(powers, 0, done), array(zeros, 0, done), array(held, 0, done));
-            stream_.copy(held.view(), powers.view(done * words, done * words));
+            const Limbs held(backend_, done * limbs, "held");
+            weft::field_axpy(stream_, info_.field, step, array(powers, 0, done), array(zeros, 0, done), held);
+            stream_.copy(held.view(), array(powers, done, done));
         }
-        weft::field_inner_product(stream_, info_.field, array(in_, b * n, n), array(powers, 0, n),
-                                  array(value, 0, 1));
+        weft::field_inner_product(stream_, info_.field, array(in_, b * n, n), powers, value);
         const std::uint64_t at = options.order == weft::NttOrder::nr ? reversed(j, shape.log_size) : j;
-        std::vector<std::uint32_t> got(words);
-        const auto want = stream_.download(value);
-        stream_.download<std::uint32_t>(out_.view((b * n + at) * words, words), got);
+        Scalar got(limbs);
+        const Scalar want = stream_.download(value);
+        stream_.download<Limb>(array(out_, b * n + at, 1), got);
         // The values of rn belong to coefficients in another order, which the tests compare.
         right &= options.order == weft::NttOrder::rn || got == want;
     }
     return right;
 }
+
+template class NttWork<std::uint32_t>;
+template class NttWork<std::uint64_t>;
 
 }  // namespace bench

@@ -9,12 +9,20 @@
 
 namespace bench {
 
+/// The seed of the values that transforms take.
+inline constexpr std::uint64_t kNttSeed = 1;
+
+/// Limb: the limb type of the field.
+template <class Limb>
 class NttWork {
   public:
-    /// With `elements` random values, of which transforms use as many as they need.
-    NttWork(weft::Backend& backend, weft::Field field, std::uint64_t elements);
+    /// With `elements` random values, of which transforms use as many as they need. Drivers may clear memory
+    /// after allocations for a while, which slows other work, so the first `warm_s` seconds of each
+    /// measurement do not count.
+    NttWork(weft::Backend& backend, weft::Field field, std::uint64_t elements, double warm_s);
 
     weft::Field field() const { return info_.field; }
+    const weft::FieldInfo& info() const { return info_; }
     unsigned element_bytes() const { return info_.element_bytes; }
     double bytes_per_s() const { return bytes_per_s_; }        ///< read and written by a copy
     double products_per_s() const { return products_per_s_; }  ///< of a kernel of nothing else
@@ -25,19 +33,24 @@ class NttWork {
     unsigned passes(const weft::NttShape& shape, const weft::NttOptions& options);
     /// Whether values at random points are right, after seconds_of.
     bool verify(const weft::NttShape& shape, const weft::NttOptions& options);
+    /// The first `elements` values that the last transforms made.
+    std::vector<Limb> made(std::uint64_t elements);
 
   private:
-    using Words = weft::Buffer<std::uint32_t>;
+    using Limbs = weft::Buffer<Limb>;
+    using Scalar = std::vector<Limb>;
     double median_of(const weft::Sequence& steps, int repeats);
-    weft::DeviceArray array(const Words& words, std::uint64_t first, std::uint64_t count) const;
-    std::vector<std::uint64_t> power(std::vector<std::uint64_t> x, std::uint64_t exponent);
+    weft::BufferView<Limb> array(const Limbs& limbs, std::uint64_t first, std::uint64_t count) const;
+    Scalar product(const Scalar& a, const Scalar& b);
+    Scalar power(Scalar x, std::uint64_t exponent);
     void measure_floors(int repeats);
 
     weft::Backend& backend_;
     const weft::FieldInfo& info_;
     std::uint64_t elements_;
+    double warm_s_;
     weft::Stream stream_;
-    Words in_, out_;
+    Limbs in_, out_;
     double bytes_per_s_ = 0, products_per_s_ = 0;
 };
 

@@ -185,7 +185,7 @@ nb::any product(const FieldInfo& info, nb::handle backend, nb::handle a_object, 
         options.form = montgomery ? FieldForm::montgomery : FieldForm::plain;
         options.check_values = checked;
         options.batch = batch;
-        return ntt_product(where.first(), field, a, b, out, options);
+        return where([&](auto& on) { return ntt_product(on, field, a, b, out, options); });
     });
     return result;
 }

@@ -122,7 +122,7 @@ def poly_mul(self: Field, a: Any, b: Any, out: Any = None, *, checked: bool = Fa
     out : array of m + n - 1 elements, optional
         It must not overlap ``a`` or ``b``.
     checked, montgomery, stream, backend, progress
-        As for every operation of Field. Of several devices, the first does the work.
+        As for every operation of Field. Of several devices, one does the work.
 
     Examples
     --------

@@ -143,11 +143,14 @@ OpReport ntt_extend(Devices& devices, Field field, const ConstHostArray& in, con
 ///   a, b   [m], [n] elements, at least one each
 ///   out    [m + n - 1] elements; must not overlap a or b
 ///
-/// Three transforms of the next power of two. Resident, the coefficients are not checked. Errors: as ntt;
+/// Three transforms of the next power of two. Resident, the coefficients are not checked. Of several devices,
+/// one makes the whole product, and another one if that is lost. Errors: as ntt;
 /// invalid_argument - FieldOptions::workgroup_size or block_elements, which do not apply.
 void ntt_product(Stream& stream, Field field, const ConstDeviceArray& a, const ConstDeviceArray& b,
                  const DeviceArray& out, const FieldOptions& options = {});
 OpReport ntt_product(Backend& backend, Field field, const ConstHostArray& a, const ConstHostArray& b,
+                     const HostArray& out, const FieldHostOptions& options = {});
+OpReport ntt_product(Devices& devices, Field field, const ConstHostArray& a, const ConstHostArray& b,
                      const HostArray& out, const FieldHostOptions& options = {});
 
 }  // namespace weft

@@ -90,48 +90,153 @@ OpReport named(OpReport report, const char* function, std::uint64_t items, std::
     return report;
 }
 
+/// What `check` finds for a device. The settings of a call must suit every device that may take a share.
+template <class Check>
+auto checked_for(Backend& backend, const Check& check) {
+    return check(backend.device());
+}
+template <class Check>
+auto checked_for(Devices& devices, const Check& check) {
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        if (!devices.lost(i)) check(devices[i].device());
+    return check(core::first_backend(devices).device());
+}
+
+template <class Request>
+struct Checked {
+    Request request;
+    std::string method;
+};
+
 template <class Where>
 OpReport run_ntt(Where& where, Field field, NttDirection direction, const ConstHostArray& in,
                  const HostArray& out, const NttShape& shape, const NttHostOptions& options) {
     Backend& backend = core::first_backend(where);
-    const kernels::NttRequest request =
-        kernels::check_ntt(backend.device(), kernels::ntt_arguments("ntt", field, direction, shape, options),
-                           kernels::ntt_range(in), kernels::ntt_range(out));
+    const auto [request, method] = checked_for(where, [&](const DeviceInfo& device) {
+        const kernels::NttRequest checked =
+            kernels::check_ntt(device, kernels::ntt_arguments("ntt", field, direction, shape, options),
+                               kernels::ntt_range(in), kernels::ntt_range(out));
+        return Checked<kernels::NttRequest>{checked, kernels::plan_ntt(device, checked).method};
+    });
     check_options(backend, "ntt", options.batch);
     if (options.check_values)
         kernels::check_ntt_values("ntt", field, "in", in, shape, request.inputs, backend.plan().copy_threads);
-    const auto record = [&](Stream& stream, std::uint64_t count, const Words& from, const Words& to) {
-        kernels::NttRequest part = request;
+    const auto record = [&each = request](Stream& stream, std::uint64_t count, const Words& from,
+                                          const Words& to) {
+        kernels::NttRequest part = each;
         part.batch = count;
         kernels::record_ntt(stream, part, from, to);
     };
     const HostCall call{
         "ntt",         field, batch_of(in, out, field_info(field), shape), shape.batch, in.data == out.data,
         options.batch, record};
-    return named(on(where, call), "ntt", shape.batch, kernels::plan_ntt(backend.device(), request).method);
+    return named(on(where, call), "ntt", shape.batch, method);
 }
 
 template <class Where>
 OpReport run_extend(Where& where, Field field, const ConstHostArray& in, const HostArray& out,
                     const NttShape& shape, std::uint32_t blowup, const NttHostOptions& options) {
     Backend& backend = core::first_backend(where);
-    const kernels::NttExtension extension = kernels::check_ntt_extend(
-        backend.device(), kernels::ntt_arguments("ntt_extend", field, NttDirection::forward, shape, options),
-        blowup, kernels::ntt_range(in), kernels::ntt_range(out));
+    const auto [extension, method] = checked_for(where, [&](const DeviceInfo& device) {
+        const kernels::NttExtension checked = kernels::check_ntt_extend(
+            device, kernels::ntt_arguments("ntt_extend", field, NttDirection::forward, shape, options),
+            blowup, kernels::ntt_range(in), kernels::ntt_range(out));
+        return Checked<kernels::NttExtension>{checked, kernels::plan_ntt(device, checked.inverse).method +
+                                                           ", " +
+                                                           kernels::plan_ntt(device, checked.forward).method};
+    });
     check_options(backend, "ntt_extend", options.batch);
     if (options.check_values)
         kernels::check_ntt_values("ntt_extend", field, "in", in, shape, shape.size(),
                                   backend.plan().copy_threads);
-    const auto record = [&](Stream& stream, std::uint64_t count, const Words& from, const Words& to) {
-        kernels::NttExtension part = extension;
+    const auto record = [&each = extension](Stream& stream, std::uint64_t count, const Words& from,
+                                            const Words& to) {
+        kernels::NttExtension part = each;
         part.inverse.batch = part.forward.batch = count;
         kernels::record_ntt_extend(stream, part, from, to);
     };
     const HostCall call{"ntt_extend",  field, batch_of(in, out, field_info(field), shape), shape.batch, false,
                         options.batch, record};
-    return named(on(where, call), "ntt_extend", shape.batch,
-                 kernels::plan_ntt(backend.device(), extension.inverse).method + ", " +
-                     kernels::plan_ntt(backend.device(), extension.forward).method);
+    return named(on(where, call), "ntt_extend", shape.batch, method);
+}
+
+/// A checked product of polynomials in host memory.
+struct ProductCall {
+    kernels::NttProduct product;
+    FieldForm form;
+    const ConstHostArray &a, &b;
+    const HostArray& out;
+    const BatchOptions& options;
+};
+
+OpReport multiply(Backend& backend, const ProductCall& call, const BatchOptions& options) {
+    core::ProgressMeter meter("ntt_product", options, 1);
+    meter.check();
+    Stream stream(backend, {.name = "ntt_product"});
+    const auto buffer_of = [&](std::uint64_t bytes) {
+        return Buffer<std::uint32_t>(backend, bytes / 4, "ntt factors");
+    };
+    const auto words_of = [](const ConstHostArray& array) {
+        return std::span(static_cast<const std::uint32_t*>(array.data), array.bytes() / 4);
+    };
+    const Buffer<std::uint32_t> first = buffer_of(call.a.bytes()), second = buffer_of(call.b.bytes()),
+                                result = buffer_of(call.out.bytes());
+    stream.upload(words_of(call.a), first);
+    stream.upload(words_of(call.b), second);
+    kernels::record_ntt_product(stream, call.product, call.form, first, second, result);
+    stream.download<std::uint32_t>(
+        result.view(), std::span(static_cast<std::uint32_t*>(call.out.data), call.out.bytes() / 4));
+    OpReport report;
+    report.jobs = report.elements = 1;
+    report.bytes_in = call.a.bytes() + call.b.bytes();
+    report.bytes_out = call.out.bytes();
+    report.path = Path::staged;
+    meter.show(1);
+    report.wall_s = meter.elapsed_s();
+    return report;
+}
+
+OpReport on(Backend& backend, const ProductCall& call) {
+    return multiply(backend, call, call.options);
+}
+
+/// One item, which a device takes whole.
+OpReport on(Devices& devices, const ProductCall& call) {
+    const auto worker = [&](std::size_t) -> core::ShareWorker {
+        return [&](Backend& backend, const core::Share&, core::ShareWatch& watch) {
+            return multiply(backend, call, watch.options(call.options));
+        };
+    };
+    return core::run_shares(devices,
+                            {.function = "ntt_product",
+                             .rates = std::string("ntt_product ") + to_string(call.product.out.field) + " " +
+                                      std::to_string(call.product.out.log_size),
+                             .items = 1,
+                             .item_bytes = call.a.bytes() + call.b.bytes() + call.out.bytes(),
+                             .least_items = 1,
+                             .single_job = true,
+                             .progress_total = 1,
+                             .options = call.options,
+                             .worker = worker});
+}
+
+template <class Where>
+OpReport run_product(Where& where, Field field, const ConstHostArray& a, const ConstHostArray& b,
+                     const HostArray& out, const FieldHostOptions& options) {
+    Backend& backend = core::first_backend(where);
+    const auto [product, method] = checked_for(where, [&](const DeviceInfo& device) {
+        const kernels::NttProduct checked =
+            kernels::check_ntt_product(device, field, options.form, options.shader, kernels::ntt_range(a),
+                                       kernels::ntt_range(b), kernels::ntt_range(out));
+        return Checked<kernels::NttProduct>{checked, kernels::plan_ntt(device, checked.out).method};
+    });
+    core::check_batch_options(backend, options.batch);
+    core::require_members("ntt_product", options.batch, {});
+    if (options.check_values)
+        for (const auto& [name, array] : {std::pair("a", &a), std::pair("b", &b)})
+            kernels::check_ntt_values("ntt_product", field, name, *array, {}, 0, backend.plan().copy_threads);
+    const ProductCall call{product, options.form, a, b, out, options.batch};
+    return named(on(where, call), "ntt_product", 1, method);
 }
 
 }  // namespace
@@ -156,39 +261,11 @@ OpReport ntt_extend(Devices& devices, Field field, const ConstHostArray& in, con
 
 OpReport ntt_product(Backend& backend, Field field, const ConstHostArray& a, const ConstHostArray& b,
                      const HostArray& out, const FieldHostOptions& options) {
-    const kernels::NttProduct product =
-        kernels::check_ntt_product(backend.device(), field, options.form, options.shader,
-                                   kernels::ntt_range(a), kernels::ntt_range(b), kernels::ntt_range(out));
-    core::check_batch_options(backend, options.batch);
-    core::require_members("ntt_product", options.batch, {});
-    if (options.check_values)
-        for (const auto& [name, array] : {std::pair("a", &a), std::pair("b", &b)})
-            kernels::check_ntt_values("ntt_product", field, name, *array, {}, 0, backend.plan().copy_threads);
-    core::ProgressMeter meter("ntt_product", options.batch, 1);
-    meter.check();
-    Stream stream(backend, {.name = "ntt_product"});
-    const auto buffer_of = [&](std::uint64_t bytes) {
-        return Buffer<std::uint32_t>(backend, bytes / 4, "ntt factors");
-    };
-    const auto words_of = [](const ConstHostArray& array) {
-        return std::span(static_cast<const std::uint32_t*>(array.data), array.bytes() / 4);
-    };
-    const Buffer<std::uint32_t> first = buffer_of(a.bytes()), second = buffer_of(b.bytes()),
-                                result = buffer_of(out.bytes());
-    stream.upload(words_of(a), first);
-    stream.upload(words_of(b), second);
-    kernels::record_ntt_product(stream, product, options.form, first, second, result);
-    stream.download<std::uint32_t>(result.view(),
-                                   std::span(static_cast<std::uint32_t*>(out.data), out.bytes() / 4));
-    OpReport report;
-    report.jobs = report.elements = 1;
-    report.bytes_in = a.bytes() + b.bytes();
-    report.bytes_out = out.bytes();
-    report.path = Path::staged;
-    meter.show(1);
-    report.wall_s = meter.elapsed_s();
-    return named(std::move(report), "ntt_product", 1,
-                 kernels::plan_ntt(backend.device(), product.out).method);
+    return run_product(backend, field, a, b, out, options);
+}
+OpReport ntt_product(Devices& devices, Field field, const ConstHostArray& a, const ConstHostArray& b,
+                     const HostArray& out, const FieldHostOptions& options) {
+    return run_product(devices, field, a, b, out, options);
 }
 
 }  // namespace weft

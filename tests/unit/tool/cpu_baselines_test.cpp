@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <mutex>
+#include <random>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -17,7 +18,9 @@
 #include "cpu/cpu_field.hpp"
 #include "cpu/cpu_kernel_matrix.hpp"
 #include "cpu/cpu_lattice.hpp"
+#include "cpu/cpu_ntt.hpp"
 #include "cpu/cpu_threads.hpp"
+#include "support/ntt_oracle.hpp"
 
 using namespace weft;
 using namespace weft::tool;
@@ -363,4 +366,36 @@ TEST_CASE("pairs of iqp: two qubits by hand") {
     cpu_encode<float>(EncodeMethod::iqp, x, state, {.samples = 1, .qubits = 2}, 1);
     const c64 sum = 1.0 + std::polar(1.0, 0.3) + std::polar(1.0, -1.1) + std::polar(1.0, 0.3 - 1.1 + 0.7);
     CHECK(std::abs(c64(state[0]) - sum / 4.0) < 1e-6);
+}
+
+TEST_CASE("transforms, compared with those of the textbook") {
+    const auto check = [](auto limb, Field field, std::uint32_t log_size, std::size_t batch) {
+        using Limb = decltype(limb);
+        CAPTURE(to_string(field));
+        CAPTURE(log_size);
+        const weft_test::Modulus m(field);
+        const weft_test::Big w = weft_test::big_of(ntt_root(field, log_size));
+        std::mt19937_64 source(log_size);
+        std::vector<std::vector<weft_test::Big>> x(batch), values;
+        for (auto& row : x) {
+            row.resize(std::size_t{1} << log_size);
+            for (weft_test::Big& value : row) value = m.random(source);
+            values.push_back(weft_test::reversed(
+                weft_test::forward_transform(m, row, w, weft_test::Modulus::one(), row.size()), log_size));
+        }
+        auto made = weft_test::laid_out<Limb>(m, x, NttLayout::rows);
+        const std::vector<Limb> powers = cpu_ntt_powers<Limb>(m.info(), log_size);
+        cpu_ntt<Limb>(m.info(), log_size, powers, made, 3);
+        const bool same = made == weft_test::laid_out<Limb>(m, values, NttLayout::rows);
+        CHECK(same);
+    };
+    for (const std::uint32_t log_size : {1u, 2u, 5u}) {
+        check(std::uint32_t{}, Field::babybear, log_size, 3);
+        check(std::uint64_t{}, Field::goldilocks, log_size, 2);
+        check(std::uint64_t{}, Field::bn254_fr, log_size, 1);
+        check(std::uint64_t{}, Field::bls12_377_fp, log_size, 2);
+    }
+    // Larger than a block, so that the threads share steps.
+    check(std::uint32_t{}, Field::babybear, 15, 1);
+    check(std::uint64_t{}, Field::bn254_fr, 12, 2);
 }
