@@ -9,6 +9,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include "buffer.hpp"
 #include "cuda.hpp"
 #include "errors.hpp"
 
@@ -72,6 +73,10 @@ std::string reason_of(nb::handle object) {
 
 [[noreturn]] void refuse_dtype(const char* call, const char* name, nb::handle object,
                                std::initializer_list<ElementType> types) {
+    if (const PyBuffer* buffer = nullptr; nb::try_cast(object, buffer) && buffer != nullptr)
+        if (std::find(types.begin(), types.end(), buffer->type) != types.end())
+            refuse_type(prefix(call, name) +
+                        ": a Buffer is memory of the device (need stream=, or its contents in an array)");
     const std::string want = types.size() != 0 ? weft::to_string(*types.begin()) : "float32";
     refuse_type(prefix(call, name) + ": wrong dtype (got " + name_of_dtype(object) + ", need " +
                 list_of(types) + "); write " + name + ".astype(numpy." + want + ")");
@@ -87,6 +92,10 @@ std::string reason_of(nb::handle object) {
     const bool foreign = name_of_dtype(object).find('.') != std::string::npos;  // torch.float32
     if (!reason.empty() && foreign) refuse_type(prefix(call, name) + ": cannot be read: " + reason);
     if (nb::hasattr(object, "dtype")) refuse_dtype(call, name, object, types);
+    if (const PyBuffer* buffer = nullptr; nb::try_cast(object, buffer) && buffer != nullptr)
+        if (std::find(types.begin(), types.end(), buffer->type) != types.end())
+            refuse_type(prefix(call, name) +
+                        ": a Buffer is memory of the device (need stream=, or its contents in an array)");
     const std::string want = types.size() != 0 ? weft::to_string(*types.begin()) : "float32";
     refuse_type(prefix(call, name) + ": not an array (got " + name_of_type(object) +
                 "); write numpy.asarray(" + name + ", numpy." + want + ")");

@@ -26,7 +26,7 @@ def ntt(self: Field, x: Any, out: Any = None, *, inverse: bool = False, coset: A
     Parameters
     ----------
     x : array, (..., n) elements
-        Coefficients, with n a power of two of at most ``2**two_adicity``.
+        Coefficients, with n a power of two of at most ``2**min(two_adicity, 30)``.
     out : array of the shape of x, optional
         It may be ``x`` itself.
     inverse : bool

@@ -2,6 +2,8 @@
 // Completes <weft/ops/kernel_store.hpp>: the store itself. The calls that fill it are in ops_vulkan.
 #include <weft/ops/kernel_store.hpp>
 
+#include <weft/error.hpp>
+
 #include "ops/kernel_matrix/kernel_check.hpp"
 #include "ops/kernel_matrix/tile_store.hpp"
 
@@ -18,22 +20,26 @@ KernelMatrixStore& KernelMatrixStore::operator=(KernelMatrixStore&&) noexcept = 
 KernelMatrixStore::~KernelMatrixStore() = default;
 
 std::uint64_t KernelMatrixStore::tiles() const noexcept {
-    return store_->tiles().size();
+    return store_ ? store_->tiles().size() : 0;
 }
 std::uint64_t KernelMatrixStore::kept() const noexcept {
-    return store_->kept();
+    return store_ ? store_->kept() : 0;
 }
 std::uint64_t KernelMatrixStore::damaged() const noexcept {
-    return store_->damaged();
+    return store_ ? store_->damaged() : 0;
 }
 
 HostArray KernelMatrixStore::values() const noexcept {
+    if (!store_) return {};
     const std::span<std::byte> bytes = store_->values();
     if (bytes.empty()) return {};
     return {bytes.data(), store_->shape().values(), store_->type()};
 }
 
 void KernelMatrixStore::finish() {
+    if (!store_)
+        throw Error(Errc::invalid_argument,
+                    "KernelMatrixStore: moved from (need the object that it was moved to)");
     store_->finish();
 }
 

@@ -271,10 +271,14 @@ void TileStore::put(std::size_t tile) noexcept {
 }
 
 void TileStore::finish() {
-    if (!begun() || values().empty() || !missing().empty())
-        throw Error(Errc::invalid_argument, "kernel_matrix: the tile store is not complete (got " +
-                                                std::to_string(begun() ? missing().size() : 0) +
-                                                " missing tiles; call kernel_matrix with it first)");
+    if (begun() && values().empty())
+        throw Error(Errc::invalid_argument,
+                    "kernel_matrix: the tile store is finished (need one call of finish)");
+    if (!begun() || !missing().empty())
+        throw Error(Errc::invalid_argument,
+                    "kernel_matrix: the tile store is not complete (got " +
+                        (begun() ? std::to_string(missing().size()) + " missing tiles" : "no tiles") +
+                        "; call kernel_matrix with it first)");
     const struct stat status = status_of(values_file_, part_);
     records().back() = {status.st_ino, mark_of(tiles_.size(), status.st_ino)};
     if (fdatasync(values_file_.get()) != 0) fail(part_, "cannot be written", errno);

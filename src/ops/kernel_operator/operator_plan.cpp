@@ -112,6 +112,16 @@ void plan_bands(const OperatorPlan& plan, const ApplySide& side, std::uint32_t c
     pass.band_rows = std::min(round_down(rows, block), round_up(side.rows, block));
 }
 
+/// Shared memory of a workgroup, as operator_apply.glsl.h has it.
+std::uint64_t shared_bytes(const OperatorPlan& plan, const ApplyPass& pass) {
+    constexpr std::uint64_t kBatch = 16;
+    std::uint64_t numbers = std::uint64_t{pass.tile} * (plan.layout.part_numbers + pass.width);
+    if (pass.symmetric)
+        numbers +=
+            kBatch * (pass.workgroup + 1) + std::uint64_t{pass.tile} * pass.width * (pass.workgroup / kBatch);
+    return numbers * plan.real_bytes();
+}
+
 ApplyPass make_pass(const OperatorPlan& plan, std::uint32_t first, std::uint32_t width, bool symmetric) {
     ApplyPass pass;
     pass.first = first;
@@ -124,6 +134,9 @@ ApplyPass make_pass(const OperatorPlan& plan, std::uint32_t first, std::uint32_t
         if (!symmetric) pass.workgroup = std::clamp(plan.device.limits.subgroup_size, 4u, 32u);
         pass.together = 1;
     }
+    const std::uint64_t most = plan.device.limits.max_shared_memory_bytes;
+    while (symmetric && shared_bytes(plan, pass) > most && pass.workgroup > 32) pass.workgroup /= 2;
+    while (shared_bytes(plan, pass) > most && pass.tile > 8) pass.tile /= 2;
     return pass;
 }
 

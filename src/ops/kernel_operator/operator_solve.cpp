@@ -69,15 +69,15 @@ std::vector<std::uint32_t> draw(const Eigen::VectorXd& weights, std::uint32_t co
 }  // namespace
 
 struct LowRankInverse::Impl {
-    double lambda = 0;
+    double shift = 0;
     std::uint32_t threads = 1;
     Eigen::MatrixXf factor;  // F
     Index rank = 0;
-    Eigen::LLT<Eigen::MatrixXd> inner;  // of F^T F + lambda I
+    Eigen::LLT<Eigen::MatrixXd> inner;  // of F^T F + shift I
 
     /// Adds columns to F so that K - F F^T is 0 in these rows; returns how many.
     Index take_rows(const SolveKernel& kernel, const std::vector<std::uint32_t>& rows, Eigen::VectorXd& left);
-    void factorize();
+    void factorize(double lambda, const Eigen::VectorXd& left);
 };
 
 Index LowRankInverse::Impl::take_rows(const SolveKernel& kernel, const std::vector<std::uint32_t>& rows,
@@ -114,7 +114,19 @@ Index LowRankInverse::Impl::take_rows(const SolveKernel& kernel, const std::vect
     return count;
 }
 
-void LowRankInverse::Impl::factorize() {
+/// The largest eigenvalue, nearly: powers of a matrix that has no negative ones.
+double largest_eigenvalue(const Eigen::MatrixXd& matrix) {
+    Eigen::VectorXd v = Eigen::VectorXd::Ones(matrix.rows());
+    double value = 0;
+    for (int i = 0; i < 12 && v.norm() > 0; ++i) {
+        v.normalize();
+        v = matrix.selfadjointView<Eigen::Lower>() * v;
+        value = v.norm();
+    }
+    return value;
+}
+
+void LowRankInverse::Impl::factorize(double lambda, const Eigen::VectorXd& left) {
     std::vector<Eigen::MatrixXd> grams(threads, Eigen::MatrixXd::Zero(rank, rank));
     each_part(factor.rows(), threads, [&](std::uint64_t part, Index first, Index some) {
         constexpr Index kChunk = 1024;
@@ -126,7 +138,11 @@ void LowRankInverse::Impl::factorize() {
     });
     Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(rank, rank);
     for (const Eigen::MatrixXd& part : grams) gram += part;
-    gram.diagonal().array() += lambda;
+    // What F leaves of K is about its mean diagonal, which `normalize` with jitter gives every direction. F
+    // has float32: a shift far below its rounding would leave nothing but that.
+    constexpr double kRounding = 0x1p-19;
+    shift = std::max(lambda + left.mean(), kRounding * largest_eigenvalue(gram));
+    gram.diagonal().array() += shift;
     inner.compute(gram);
 }
 
@@ -134,7 +150,6 @@ LowRankInverse::LowRankInverse(const SolveKernel& kernel, const KernelSolveOptio
     : impl_(new Impl) {
     const auto samples = static_cast<Index>(kernel.samples);
     const Index most = std::min<Index>(options.rank, samples);
-    impl_->lambda = options.lambda;
     impl_->threads = core::usable_cores();
     impl_->factor.resize(samples, most);
     std::mt19937_64 random(options.seed);
@@ -148,7 +163,7 @@ LowRankInverse::LowRankInverse(const SolveKernel& kernel, const KernelSolveOptio
                                             : Eigen::VectorXd((left.array() > 0).cast<double>());
         if (impl_->take_rows(kernel, draw(weights, count, random), left) == 0) break;
     }
-    impl_->factorize();
+    impl_->factorize(options.lambda, left);
 }
 LowRankInverse::~LowRankInverse() = default;
 
@@ -171,7 +186,7 @@ void LowRankInverse::apply(std::span<const double> v, std::span<double> out, std
     const Eigen::MatrixXf solved = impl_->inner.solve(inside).cast<float>();
     each_part(samples, impl_->threads, [&](std::uint64_t, Index first, Index some) {
         const Eigen::MatrixXf taken = impl_->factor.block(first, 0, some, rank) * solved;
-        to.middleRows(first, some) = (in.middleRows(first, some) - taken.cast<double>()) / impl_->lambda;
+        to.middleRows(first, some) = (in.middleRows(first, some) - taken.cast<double>()) / impl_->shift;
     });
 }
 

@@ -21,7 +21,7 @@ struct SolveKernel {
     std::function<void(const std::vector<std::uint32_t>& rows, std::span<float> out)> rows;
 };
 
-/// (F F^T + lambda I)^-1 with a low-rank F F^T that is near K.
+/// (F F^T + s I)^-1 with a low-rank F F^T that is near K, and s of at least lambda.
 class LowRankInverse {
   public:
     /// K has a diagonal of ones.

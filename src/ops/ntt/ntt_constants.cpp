@@ -146,7 +146,7 @@ NttScalars ntt_scalars(const std::string& function, Field field, std::uint32_t l
             throw Error(Errc::invalid_argument, function + ": root is no root of unity of order 2^" +
                                                     std::to_string(log_size) + " (got " +
                                                     hex(field, to_words(field_info(field), root.data, 0)) +
-                                                    ", need one such as weft::ntt_root gives)");
+                                                    ", need one such as ntt_root gives)");
     }
     if (!coset.empty()) {
         scalars.coset = scalar_words(function, field, form, "coset", coset);

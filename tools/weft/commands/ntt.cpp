@@ -115,6 +115,8 @@ void explain(const NttArguments& arguments, const DeviceInfo& device, const Tran
         t.shape.log_size + static_cast<std::uint32_t>(std::countr_zero(arguments.times()));
     const std::uint32_t most = ntt_max_log_size(device, field);
     const std::string root = root_of(arguments, log_size);
+    // A root of the caller is shown as it was given, and that of the library as it is.
+    const char* const form = !arguments.root.empty() && arguments.montgomery ? "Montgomery" : "plain";
     if (arguments.json)
         return print_json({{"action", arguments.action()},
                            {"field", arguments.field},
@@ -124,6 +126,7 @@ void explain(const NttArguments& arguments, const DeviceInfo& device, const Tran
                            {"transforms", t.shape.batch},
                            {"blowup", arguments.times()},
                            {"root", root},
+                           {"root_form", form},
                            {"root_log_order", log_size},
                            {"bytes_in", t.bytes_in},
                            {"bytes_out", t.bytes_out},
@@ -135,7 +138,7 @@ void explain(const NttArguments& arguments, const DeviceInfo& device, const Tran
                 arguments.field.c_str(), arguments.action(), t.shape.batch, t.shape.log_size,
                 arguments.order.c_str(), arguments.layout.c_str(), size(t.bytes_in).c_str(),
                 size(t.bytes_out).c_str());
-    std::printf("root of order 2^%u: %s\n", log_size, root.c_str());
+    std::printf("root of order 2^%u, in %s form: %s\n", log_size, form, root.c_str());
     std::printf("most elements of a transform: 2^%u in the field, 2^%u on %s\n", ntt_info(field).max_log_size,
                 most, device.name.c_str());
     if (log_size > most) std::printf("it does not fit: transforms of 2^%u elements\n", log_size);
@@ -148,7 +151,7 @@ void print_report(const NttArguments& arguments, const DeviceInfo& device, const
                                                       : to_string(report.path);
     if (!arguments.json) {
         std::printf("ntt %s %s: %" PRIu64
-                    " transforms of 2^%u elements in %.6f s, %s, passes %s, path %s, %s\n",
+                    " transforms of 2^%u elements in %.6f s, %s, passes of %s bits, path %s, %s\n",
                     arguments.field.c_str(), arguments.action(), t.shape.batch, t.shape.log_size,
                     report.wall_s, si(report.gb_per_s() * 1e9, "B/s").c_str(),
                     report.method.empty() ? "none" : report.method.c_str(), path, device.name.c_str());
@@ -192,6 +195,10 @@ void run(const NttArguments& arguments) {
     if (arguments.explain) {
         require_writable(arguments.out);
         Target target(arguments.device, config);
+        // A call without transforms checks the coset and the root.
+        Transforms none = transforms;
+        none.shape.batch = 0;
+        transform<Limb>(arguments, target, none, {}, {});
         return explain(arguments, target.backend()->device(), transforms);
     }
     const std::span<const Limb> in = input.elements<Limb>();

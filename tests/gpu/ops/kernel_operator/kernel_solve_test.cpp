@@ -69,6 +69,29 @@ TEST_CASE("ridge regression agrees with a dense solve, and its predictions with 
     });
 }
 
+TEST_CASE("a preconditioner does not spoil what is solved without one") {
+    weft_test::on_device([](weft::Backend& backend) {
+        const std::vector<double> x = scattered<double>(kSamples * kQubits, 1),
+                                  y = scattered<double>(4 * kSamples, 2);
+        std::vector<double> alpha(y.size());
+        // The jitter bounds the eigenvalues of K from below. Values for rows and columns, four columns of V.
+        const weft::KernelOperator k{
+            backend,
+            {},
+            x,
+            {kSamples, 0, kQubits},
+            {.type = weft::kFloat64, .normalize = true, .jitter = 0.1, .symmetric = weft::Choice::on}};
+        for (const double lambda : {1e-3, 1e-5, 1e-8})
+            for (const std::uint32_t rank : {0u, 20u, 300u}) {
+                CAPTURE(lambda);
+                CAPTURE(rank);
+                CHECK(weft::kernel_solve(backend, k, y, alpha,
+                                         {.lambda = lambda, .tolerance = 1e-6, .rank = rank})
+                          .converged);
+            }
+    });
+}
+
 TEST_CASE("float64 operators reach residuals that float32 cannot, and float32 says what it reached") {
     weft_test::on_device([](weft::Backend& backend) {
         const std::vector<double> x = scattered<double>(kSamples * kQubits, 1),

@@ -122,6 +122,7 @@ TEST_CASE("K appears whole, and nothing stays beside it") {
         CHECK(read_whole(k) == "what was there before");
         store.finish();
         CHECK(store.values().empty());
+        check_error(Errc::invalid_argument, "finished", [&] { store.finish(); });
     }
     CHECK(read_whole(k) == whole_file());
     CHECK(folder.files().size() == 1);

@@ -64,6 +64,28 @@ TEST_CASE("numbers of samples lie in parts that registers can hold") {
     }
 }
 
+TEST_CASE("workgroups fit the shared memory of the device") {
+    for (const std::uint32_t bytes : {49152u, 32768u, 16384u})
+        for (const ElementType type : {kFloat32, kFloat64})
+            for (const std::uint32_t qubits : {1u, 8u, 12u, 24u, 40u})
+                for (const std::uint32_t columns : {1u, 4u, 16u}) {
+                    OperatorDevice device = h100();
+                    device.limits.max_shared_memory_bytes = bytes;
+                    const OperatorPlan plan = plan_operator(device, {100'000, 0, qubits}, FeatureMap::ryrz,
+                                                            {.type = type, .symmetric = Choice::on});
+                    const ApplyPass pass = first_pass(plan, columns);
+                    CAPTURE(qubits);
+                    CAPTURE(columns);
+                    // Tiles of samples and of V; for symmetric passes a batch of values and sums of columns.
+                    std::uint64_t numbers = pass.tile * (plan.layout.part_numbers + pass.width);
+                    if (pass.symmetric)
+                        numbers += 16 * (pass.workgroup + 1) + pass.tile * pass.width * pass.workgroup / 16;
+                    CHECK(numbers * type.bytes() <= bytes);
+                    CHECK(pass.tile % pass.together == 0);
+                    CHECK(pass.split % pass.tile == 0);
+                }
+}
+
 TEST_CASE("symmetry is used where it pays") {
     const auto plan = [](const OperatorDevice& device, const KernelMatrixShape& shape,
                          const KernelOperatorOptions& options = {}) {
