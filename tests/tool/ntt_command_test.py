@@ -255,7 +255,9 @@ class Reports(NttCase):
         self.assertEqual((plan["log_size"], plan["transforms"], plan["bytes_out"]), (6, 3, 3 * 256 * 4))
         self.assertEqual((int(plan["root"], 16), plan["root_log_order"]), (root_of("babybear", 256), 8))
         self.assertTrue(plan["fits"])
-        self.assertIn("root of order 2^6: 0x%08x" % root_of("babybear", 64), self.succeed(*arguments))
+        self.assertIn("root of order 2^6, in plain form: 0x%08x" % root_of("babybear", 64), self.succeed(*arguments))
+        self.refuse(USAGE, "root is no root of unity", *arguments, "--root", "5")
+        self.refuse(USAGE, "coset is zero", *arguments, "--coset", "0")
         self.assertEqual(self.files(), ["x.npy"])
 
     def test_no_transforms(self):
