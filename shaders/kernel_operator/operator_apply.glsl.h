@@ -11,8 +11,8 @@ WEFT_CONST uint kApart = WEFT_GROUP_SIZE + 1u;  // so that values of one invocat
 
 WEFT_GROUP(Real4, tile, kTile* kUnits);
 WEFT_GROUP(Real, tile_v, kTile* kWidth);
-WEFT_GROUP(Real, batch, kSymmetric ? kBatch * kApart : 1u);
-WEFT_GROUP(Real, strips, kSymmetric ? kTile * kWidth * kStrips : 1u);
+WEFT_GROUP(Real, batch, kSymmetric ? kBatch* kApart : 1u);
+WEFT_GROUP(Real, strips, kSymmetric ? kTile* kWidth* kStrips : 1u);
 
 Real row[kRows][kPadded];  // halved
 Real column[kPadded];
@@ -60,8 +60,8 @@ WEFT_GPU void make_values(uint j) {
     WEFT_UNROLL for (uint i = 0; i < kRows; ++i) {
         WEFT_UNROLL for (uint q = 0; q < kQubits; ++q) {
             Real factor = kHalf;
-            WEFT_UNROLL for (uint c = 0; c < kNumbers; ++c)
-                factor = fma(row[i][q * kNumbers + c], column[q * kNumbers + c], factor);
+            WEFT_UNROLL for (uint c = 0; c < kNumbers; ++c) factor =
+                fma(row[i][q * kNumbers + c], column[q * kNumbers + c], factor);
             value[i] = q == 0u ? factor : value[i] * factor;
         }
     }
@@ -76,14 +76,15 @@ WEFT_GPU void add_values(uint j) {
 
 WEFT_GPU void take_tile() {
     for (uint j = 0; j < kTile; j += kTogether) WEFT_UNROLL for (uint t = 0; t < kTogether; ++t) {
-        make_values(j + t);
-        add_values(j + t);
-    }
+            make_values(j + t);
+            add_values(j + t);
+        }
 }
 
 // The same for samples of several parts.
 WEFT_GPU void take_parts(uint block, uint from) {
-    WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) held[i][j] = kOne;
+    WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) held[i][j] =
+        kOne;
     for (uint part = 0; part < p.parts; ++part) {
         if (part != 0u) {
             barrier();
@@ -102,8 +103,8 @@ WEFT_GPU void take_parts(uint block, uint from) {
     }
 }
 
-// A tile left of the diagonal block. Sums over rows of kernel values times V of the rows: first over the rows of
-// an invocation, then over strips of kBatch invocations, then over the strips.
+// A tile left of the diagonal block. Sums over rows of kernel values times V of the rows: first over the rows
+// of an invocation, then over strips of kBatch invocations, then over the strips.
 WEFT_GPU void take_tile_twice(uint block, uint from) {
     const uint entry = gl_LocalInvocationIndex % kBatch, strip = gl_LocalInvocationIndex / kBatch;
     for (uint j = 0; j < kTile; j += kBatchColumns) {
@@ -132,8 +133,8 @@ WEFT_GPU void take_tile_twice(uint block, uint from) {
 WEFT_GPU void take_own_values(uint block) {
     WEFT_UNROLL for (uint i = 0; i < kRows; ++i) {
         const uint at = row_of(block, i);
-        WEFT_UNROLL for (uint k = 0; k < kWidth; ++k)
-            own_v[i][k] = at < p.rows ? v[p.own_base + min(at, p.rows - 1u) * p.width + k] : kZero;
+        WEFT_UNROLL for (uint k = 0; k < kWidth; ++k) own_v[i][k] =
+            at < p.rows ? v[p.own_base + min(at, p.rows - 1u) * p.width + k] : kZero;
     }
 }
 
@@ -142,11 +143,13 @@ WEFT_MAIN() {
     if (workgroup >= count) return;
     const uint rows_of = kRows * WEFT_GROUP_SIZE, blocks = (p.rows + rows_of - 1u) / rows_of;
     const uint split = workgroup / blocks, block = workgroup - split * blocks;
-    // The diagonal block of a symmetric product is computed whole; what lies right of it comes from other rows.
+    // The diagonal block of a symmetric product is computed whole; what lies right of it comes from other
+    // rows.
     const uint diagonal = p.diagonal + block * rows_of;
     const uint last = kSymmetric ? min(p.columns, diagonal + rows_of) : p.columns;
     const uint begin = split * p.split, end = min(begin + p.split, last);
-    WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint k = 0; k < kWidth; ++k) total[i][k] = kZero;
+    WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint k = 0; k < kWidth; ++k) total[i][k] =
+        kZero;
     if (!kParts) load_rows(block, 0u);
     if (kSymmetric) take_own_values(block);
     for (uint from = begin; from < end; from += kTile) {
@@ -154,7 +157,8 @@ WEFT_MAIN() {
         load_tile(from, 0u);
         load_values(from, end);
         barrier();
-        WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint k = 0; k < kWidth; ++k) sum[i][k] = kZero;
+        WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint k = 0; k < kWidth; ++k) sum[i][k] =
+            kZero;
         if (kParts)
             take_parts(block, from);
         else if (kSymmetric && from < diagonal)
@@ -166,7 +170,8 @@ WEFT_MAIN() {
     }
     WEFT_UNROLL for (uint i = 0; i < kRows; ++i) {
         const uint at = row_of(block, i);
-        if (at < p.rows) WEFT_UNROLL for (uint k = 0; k < kWidth; ++k)
-            sums[(split * p.rows + at) * kWidth + k] = total[i][k];
+        if (at < p.rows)
+            WEFT_UNROLL for (uint k = 0; k < kWidth; ++k) sums[(split * p.rows + at) * kWidth + k] =
+                total[i][k];
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of samples from their features. Needs the push constants and buffers of operator_bloch.comp from the
-// shader. No include guard: read once for each kernel.
+// The numbers of samples from their features. Needs the push constants and buffers of operator_bloch.comp
+// from the shader. No include guard: read once for each kernel.
 
 WEFT_GPU uvec2 feature_at(uint at) {
     return p.wide != 0u ? uvec2(features[2u * at], features[2u * at + 1u]) : widen_float(features[at]);

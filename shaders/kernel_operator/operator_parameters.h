@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters that the host code of kernel operators passes to its shaders, and the layout that they share.
+// The parameters that the host code of kernel operators passes to its shaders, and the layout that they
+// share.
 //
-// The numbers of a sample are the Bloch vectors of its qubits: (sin t, cos t) for RY(t), and (sin t cos t, sin t sin t,
-// cos t) where RZ(t) follows. They lie side by side in parts of equally many qubits; a part is filled up with numbers
-// that are 0, and the last part also with qubits for which every kernel value is 1.
+// The numbers of a sample are the Bloch vectors of its qubits: (sin t, cos t) for RY(t), and (sin t cos t,
+// sin t sin t, cos t) where RZ(t) follows. They lie side by side in parts of equally many qubits; a part is
+// filled up with numbers that are 0, and the last part also with qubits for which every kernel value is 1.
 #ifndef WEFT_SHARED_OPERATOR_PARAMETERS_H
 #define WEFT_SHARED_OPERATOR_PARAMETERS_H
 

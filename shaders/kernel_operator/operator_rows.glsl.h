@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of K that a list names, or its diagonal. Needs the push constants and buffers of operator_rows.comp from the
-// shader. No include guard: read once for each kernel.
+// Rows of K that a list names, or its diagonal. Needs the push constants and buffers of operator_rows.comp
+// from the shader. No include guard: read once for each kernel.
 
 // It compares bits, because drivers may assume that no value is NaN.
 WEFT_GPU bool is_nan(Real value) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over features, as operator_scatter.comp defines them. Needs its push constants and buffers from the shader. No
-// include guard: read once for each kernel.
+// Sums over features, as operator_scatter.comp defines them. Needs its push constants and buffers from the
+// shader. No include guard: read once for each kernel.
 #include "operator_features.glsl.h"
 
 WEFT_CONST uint kSide = 4, kAcross = kTile / kSide;
-WEFT_GROUP(Real, low, kStep* kTile);     // [low feature][row]
-WEFT_GROUP(Real, weight, kStep* kTile);  // [low feature][high feature]
+WEFT_GROUP(Real, low, kStep* kTile);      // [low feature][row]
+WEFT_GROUP(Real, weight, kStep* kTile);   // [low feature][high feature]
 WEFT_GROUP(Real, parts, kTile* kAcross);  // [row][group of high features]
 
-// Numbers of the rows, of which samples of so few features have at most 28. Rows are an odd number of values apart, so
-// that they are in different banks.
+// Numbers of the rows, of which samples of so few features have at most 28. Rows are an odd number of values
+// apart, so that they are in different banks.
 WEFT_CONST uint kApart = 29;
 WEFT_GROUP(Real, own, kTile* kApart);
 
@@ -29,7 +29,8 @@ WEFT_MAIN() {
     const uint workgroup = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (workgroup >= count) return;
     const uint first_row = workgroup * kTile, lane = gl_LocalInvocationIndex % kTile;
-    const uint down = gl_LocalInvocationIndex / kAcross * kSide, across = gl_LocalInvocationIndex % kAcross * kSide;
+    const uint down = gl_LocalInvocationIndex / kAcross * kSide,
+               across = gl_LocalInvocationIndex % kAcross * kSide;
     for (uint i = gl_LocalInvocationIndex; i < kTile * p.numbers; i += 2u * kTile) {
         const uint row = i / p.numbers, k = i - row * p.numbers;
         own[row * kApart + k] = samples[min(first_row + row, p.rows - 1u) * p.numbers + k];
@@ -37,7 +38,8 @@ WEFT_MAIN() {
     Real sum[kSide][kSide], total[kSide];
     WEFT_UNROLL for (uint i = 0; i < kSide; ++i) total[i] = kZero;
     for (uint first_high = 0; first_high < p.high_count; first_high += kTile) {
-        WEFT_UNROLL for (uint i = 0; i < kSide; ++i) WEFT_UNROLL for (uint j = 0; j < kSide; ++j) sum[i][j] = kZero;
+        WEFT_UNROLL for (uint i = 0; i < kSide; ++i) WEFT_UNROLL for (uint j = 0; j < kSide; ++j) sum[i][j] =
+            kZero;
         for (uint from = 0; from < p.low_count; from += kStep) {
             barrier();
             for (uint s = gl_LocalInvocationIndex / kTile; s < kStep; s += 2u) {
@@ -57,8 +59,8 @@ WEFT_MAIN() {
                     sum[i][j] = fma(a[i], b[j], sum[i][j]);
             }
         }
-        WEFT_UNROLL for (uint i = 0; i < kSide; ++i) WEFT_UNROLL for (uint j = 0; j < kSide; ++j)
-            total[i] = fma(feature(down + i, p.low_qubits, p.high_qubits, first_high + across + j), sum[i][j], total[i]);
+        WEFT_UNROLL for (uint i = 0; i < kSide; ++i) WEFT_UNROLL for (uint j = 0; j < kSide; ++j) total[i] =
+            fma(feature(down + i, p.low_qubits, p.high_qubits, first_high + across + j), sum[i][j], total[i]);
     }
     WEFT_UNROLL for (uint i = 0; i < kSide; ++i) parts[(down + i) * kAcross + across / kSide] = total[i];
     barrier();

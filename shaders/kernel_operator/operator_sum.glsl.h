@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds up partial sums, as operator_sum.comp defines it. Needs its push constants and buffers from the shader. No
-// include guard: read once for each kernel.
+// Adds up partial sums, as operator_sum.comp defines it. Needs its push constants and buffers from the
+// shader. No include guard: read once for each kernel.
 
 WEFT_MAIN() {
     const uint step = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
