@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include "commands/encode_needs.hpp"
+#include "commands/encode/encode_needs.hpp"
 
 using namespace weft;
 using namespace weft::tool;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include "commands/encode_shape.hpp"
+#include "commands/encode/encode_shape.hpp"
 
 using namespace weft;
 using namespace weft::tool;

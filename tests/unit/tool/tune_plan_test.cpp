@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "commands/tune_plan.hpp"
+#include "commands/tune/tune_plan.hpp"
 
 using namespace weft;
 using namespace weft::tool;

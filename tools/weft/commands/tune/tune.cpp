@@ -18,7 +18,7 @@
 #include "cli/print_json.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
-#include "commands/tune_plan.hpp"
+#include "commands/tune/tune_plan.hpp"
 #include "cpu/cpu_field.hpp"
 #include "cpu/cpu_threads.hpp"
 #include "measure/report_kernel.hpp"

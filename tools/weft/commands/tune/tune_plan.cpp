@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/tune_plan.hpp"
+#include "commands/tune/tune_plan.hpp"
 
 #include <algorithm>
 

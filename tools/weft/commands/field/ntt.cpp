@@ -21,7 +21,7 @@
 #include "cli/print_json.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
-#include "commands/field_values.hpp"
+#include "commands/field/field_values.hpp"
 
 namespace weft::tool {
 namespace {

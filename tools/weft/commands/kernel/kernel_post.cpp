@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/kernel_post.hpp"
+#include "commands/kernel/kernel_post.hpp"
 
 #include <span>
 

@@ -17,8 +17,8 @@
 #include "cli/print_json.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
-#include "commands/kernel_call.hpp"
-#include "commands/kernel_operator.hpp"
+#include "commands/kernel/kernel_call.hpp"
+#include "commands/kernel/kernel_operator.hpp"
 
 namespace weft::tool {
 namespace {

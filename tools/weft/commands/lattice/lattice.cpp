@@ -24,7 +24,7 @@
 #include "cli/print_json.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
-#include "commands/lattice_options.hpp"
+#include "commands/lattice/lattice_options.hpp"
 
 namespace weft::tool {
 namespace {

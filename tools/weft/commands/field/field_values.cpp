@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/field_values.hpp"
+#include "commands/field/field_values.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/encode_needs.hpp"
+#include "commands/encode/encode_needs.hpp"
 
 #include <algorithm>
 

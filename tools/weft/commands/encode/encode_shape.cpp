@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/encode_shape.hpp"
+#include "commands/encode/encode_shape.hpp"
 
 namespace weft::tool {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/lattice_options.hpp"
+#include "commands/lattice/lattice_options.hpp"
 
 #include <limits>
 #include <map>

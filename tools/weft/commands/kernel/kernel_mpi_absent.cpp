@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes commands/kernel_mpi.hpp in a build without MPI.
-#include "commands/kernel_mpi.hpp"
+// Completes commands/kernel/kernel_mpi.hpp in a build without MPI.
+#include "commands/kernel/kernel_mpi.hpp"
 
 namespace weft::tool {
 

@@ -11,7 +11,7 @@
 #include "arrays/npy.hpp"
 #include "cli/cuda_calls.hpp"
 #include "cli/print_json.hpp"
-#include "commands/kernel_call.hpp"
+#include "commands/kernel/kernel_call.hpp"
 
 namespace weft::tool {
 

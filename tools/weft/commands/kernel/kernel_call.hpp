@@ -13,7 +13,7 @@
 #include "arrays/array_input.hpp"
 #include "cli/cuda_calls.hpp"
 #include "cli/device_options.hpp"
-#include "commands/kernel_post.hpp"
+#include "commands/kernel/kernel_post.hpp"
 
 namespace weft::tool {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/profile_run.hpp"
+#include "commands/profile/profile_run.hpp"
 
 #include <cstdio>
 #include <optional>
@@ -9,7 +9,7 @@
 #include "cli/output_file.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
-#include "commands/profile_report.hpp"
+#include "commands/profile/profile_report.hpp"
 #include "measure/report_measure.hpp"
 
 namespace weft::tool {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/profile_report.hpp"
+#include "commands/profile/profile_report.hpp"
 #include "report/report_read.hpp"
 #include "report/report_writer.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/kernel_mpi.hpp"
+#include "commands/kernel/kernel_mpi.hpp"
 
 #include <cinttypes>
 #include <cstdio>

@@ -11,9 +11,9 @@
 
 #include "cli/failure.hpp"
 #include "cli/number_options.hpp"
-#include "commands/field_values.hpp"
-#include "commands/profile_report.hpp"
-#include "commands/profile_run.hpp"
+#include "commands/field/field_values.hpp"
+#include "commands/profile/profile_report.hpp"
+#include "commands/profile/profile_run.hpp"
 #include "cpu/cpu_field.hpp"
 #include "cpu/cpu_threads.hpp"
 

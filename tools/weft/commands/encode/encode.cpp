@@ -26,8 +26,8 @@
 #include "cli/print_json.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
-#include "commands/encode_needs.hpp"
-#include "commands/encode_shape.hpp"
+#include "commands/encode/encode_needs.hpp"
+#include "commands/encode/encode_shape.hpp"
 #include "commands/fit.hpp"
 
 namespace weft::tool {

@@ -20,9 +20,9 @@
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
 #include "commands/fit.hpp"
-#include "commands/kernel_call.hpp"
-#include "commands/kernel_mpi.hpp"
-#include "commands/kernel_output.hpp"
+#include "commands/kernel/kernel_call.hpp"
+#include "commands/kernel/kernel_mpi.hpp"
+#include "commands/kernel/kernel_output.hpp"
 
 namespace weft::tool {
 namespace {

@@ -2,7 +2,7 @@
 // `weft kernel --mpi`: one K over the ranks of mpirun.
 #pragma once
 
-#include "commands/kernel_call.hpp"
+#include "commands/kernel/kernel_call.hpp"
 
 namespace weft::tool {
 

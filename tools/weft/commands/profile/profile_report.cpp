@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/profile_report.hpp"
+#include "commands/profile/profile_report.hpp"
 
 #include <algorithm>
 #include <cstdio>

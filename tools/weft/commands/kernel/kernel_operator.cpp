@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/kernel_operator.hpp"
+#include "commands/kernel/kernel_operator.hpp"
 
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "cli/map_name.hpp"
-#include "commands/kernel_call.hpp"
+#include "commands/kernel/kernel_call.hpp"
 
 namespace weft::tool {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "cli/map_name.hpp"
 #include "cli/number_options.hpp"
-#include "commands/field_values.hpp"
-#include "commands/lattice_options.hpp"
-#include "commands/profile_report.hpp"
+#include "commands/field/field_values.hpp"
+#include "commands/lattice/lattice_options.hpp"
+#include "commands/profile/profile_report.hpp"
 
 namespace weft::tool {
 namespace {
