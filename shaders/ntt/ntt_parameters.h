@@ -33,9 +33,10 @@ struct NttParameters {
     // Entries of tables, from the first one of the table buffer.
     uint roots;  // powers of the root of order 2^root_bits
     uint root_bits;
-    uint factors,
-        factors_high;  // twiddle factors after this pass: [row][index below 2^split], [row][index above]
-    uint split;
+    // Twiddle factors after this pass, of the index below the pass: [row][its part below 2^split], and of the
+    // part above [its part below 2^split_top][row] and [the rest][row].
+    uint factors, factors_high, factors_top;
+    uint split, split_top;
     // Powers of the coset, from the first entry of the scale buffer: below 2^scale_split, and multiples of
     // it.
     uint scale_high, scale_split;
@@ -50,6 +51,8 @@ const uint kNttLoadColumns = 16u;  // neighbouring invocations have neighbouring
 const uint kNttStoreColumns = 32u;
 const uint kNttFactors = 64u;           // multiplies by `factors` in the end
 const uint kNttFactorsHigh = 128u;      // and by `factors_high`
+const uint kNttFactorsTop = 32768u;     // which are multiplied by `factors_top`
+const uint kNttRowFactors = 65536u;     // these products are made once for each row of a tile
 const uint kNttScaleFirst = 256u;       // multiplies by powers of the coset before
 const uint kNttScaleLast = 512u;        // or after, by those of the index in natural order
 const uint kNttScaleOne = 1024u;        // or after, by the first entry of the scale buffer

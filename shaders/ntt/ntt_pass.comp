@@ -7,6 +7,7 @@
 
 layout(local_size_x = 256, local_size_x_id = 0) in;
 layout(constant_id = 40) const uint kTileBits = 12u;
+#define kMostTileBits kTileBits
 #if defined(WEFT_NTT_COMPACT)
 #define kPassBits p.pass_bits
 #define kZeroBits p.zero_bits
@@ -15,6 +16,7 @@ layout(constant_id = 40) const uint kTileBits = 12u;
 layout(constant_id = 41) const uint kPassBits = 8u;
 layout(constant_id = 42) const uint kZeroBits = 0u;
 layout(constant_id = 43) const uint kFlags = 0u;
+#define kFactorRows (1u << (kPassBits * ((kFlags / kNttRowFactors) & 1u)))
 #endif
 layout(push_constant) uniform Push {
     uint count, first;

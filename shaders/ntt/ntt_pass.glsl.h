@@ -2,23 +2,49 @@
 // One pass of a transform; see ntt_parameters.h. An invocation holds kOwn elements and transforms up to
 // kRadixBits bits at a time in registers; in between, elements are redistributed through shared memory.
 //
-// The interface has, in addition to that of fields: kPassBits, kTileBits, kZeroBits, kFlags; the parameters
-// `p` and `count`, the number of tiles; load_in(i), store_out(i, z), table_at(i), scale_at(i); and sum_of,
-// difference_of and product_of for elements.
+// The interface has, in addition to that of fields: kPassBits, kTileBits, kMostTileBits (for which there is
+// shared memory), kZeroBits, kFlags; the parameters `p` and `count`, the number of tiles; load_in(i),
+// store_out(i, z), table_at(i), scale_at(i); and sum_of, difference_of and product_of for elements. The
+// shader that is not compact has kFactorRows: rows for whose factors there is shared memory, all if flags may
+// have kNttRowFactors.
+//
+// Values may have another type within a step, Kept: kept_of(x), kept_sum(a, b), kept_difference(a, b),
+// kept_product(a, x) with an entry of a table, kept_settled(a) for the Element. Then Elements may be p or
+// more, but for entries of tables: pass_product(x, y) takes such an x, and canonical_of(x) reduces it.
+// kept_turn(a, level, power) is the product with the power of the root of order 2^(level + 1).
 #include "shaders/ntt/ntt_index.h"
 
+#if !defined(Kept)
+#define Kept Element
+#define kept_of(x) (x)
+#define kept_sum sum_of
+#define kept_difference difference_of
+#define kept_product product_of
+#define kept_settled(x) (x)
+#define canonical_of(x) (x)
+#define pass_product product_of
+#endif
+#if !defined(kept_turn)
+#define kept_turn(x, level, power) \
+    product_of(x, table_at(p.roots + (uint(power) << (p.root_bits - 1u - uint(level)))))
+#endif
+
 WEFT_CONST uint kOwn = 1u << kRadixBits;
-WEFT_CONST uint kInvocations = 1u << (kTileBits - kRadixBits);
+#define kInvocations (1u << (kTileBits - kRadixBits))
 #define kColumnBits (kTileBits - kPassBits)
 #define kSteps ((kPassBits + kRadixBits - 1u) / kRadixBits)
 WEFT_CONST uint kMostSteps = 3u;  // of the shader that is not compact; more code takes drivers longer
 // Words of the elements of a tile are apart, and there is a gap after every 16 of them, so that neighbouring
 // invocations use different banks of shared memory.
-WEFT_CONST uint kPlane = (1u << kTileBits) + ((1u << kTileBits) >> 4);
+WEFT_CONST uint kPlane = (1u << kMostTileBits) + ((1u << kMostTileBits) >> 4);
+#if WEFT_FIELD_WORDS == 2
+WEFT_GROUP(uvec2, tile_words, kPlane);
+#else
 WEFT_GROUP(uint, tile_words, WEFT_FIELD_WORDS* kPlane);
+#endif
 
 struct Held {
-    Element at[kOwn];
+    Kept at[kOwn];
 };
 
 // Where an element of the tile is.
@@ -52,6 +78,14 @@ WEFT_GPU uint shared_index(uint row, uint column) {
                                                              : (column << kPassBits) | row;
     return at + (at >> 4);
 }
+#if WEFT_FIELD_WORDS == 2
+WEFT_GPU void put_shared(uint at, Element z) {
+    tile_words[at] = part_of(z, 0);
+}
+WEFT_GPU Element get_shared(uint at) {
+    return limbs2x32(tile_words[at]);
+}
+#else
 WEFT_GPU void put_shared(uint at, Element z) {
     WEFT_UNROLL for (int w = 0; w < WEFT_FIELD_WORDS; ++w) tile_words[uint(w) * kPlane + at] = z.limb[w];
 }
@@ -60,6 +94,7 @@ WEFT_GPU Element get_shared(uint at) {
     WEFT_UNROLL for (int w = 0; w < WEFT_FIELD_WORDS; ++w) z.limb[w] = tile_words[uint(w) * kPlane + at];
     return z;
 }
+#endif
 
 // The position of an element, with the number of its transform above it.
 WEFT_GPU uint position_of(uint number, Place at) {
@@ -84,7 +119,7 @@ WEFT_GPU bool in_batch(uint position) {
 
 WEFT_GPU Element scaled(Element x, uint index) {
     const Element low = scale_at(index & low_mask(p.scale_split));
-    return product_of(product_of(x, scale_at(p.scale_high + (index >> p.scale_split))), low);
+    return pass_product(pass_product(x, scale_at(p.scale_high + (index >> p.scale_split))), low);
 }
 
 // Where the element of a position lies in memory.
@@ -114,21 +149,62 @@ WEFT_GPU void store_to(uint address, uint position, Element x) {
     store_out(address, x);
 }
 
+// The twiddle factor of a row for the upper part of the index below the pass, which all columns of a tile of
+// a shader that is not compact have in common.
+WEFT_GPU Element row_factor(uint row, uint upper) {
+    if (!flag(kNttFactorsTop)) return table_at(p.factors_high + (upper << kPassBits) + row);
+    const uint top = p.factors_top + ((upper >> p.split_top) << kPassBits) + row;
+    return product_of(table_at(p.factors_high + ((upper & low_mask(p.split_top)) << kPassBits) + row),
+                      table_at(top));
+}
+WEFT_GPU uint upper_index(uint position) {
+    return (index_of(position) & low_mask(p.low)) >> p.split;
+}
+
+#if defined(WEFT_NTT_COMPACT)
+WEFT_GPU Element high_factor(uint first, uint row) {
+    return row_factor(row, upper_index(first));
+}
+#else
+// Those of the tile, made once.
+
+#if WEFT_FIELD_WORDS == 2
+WEFT_GROUP(uvec2, row_factors, kFactorRows);
+WEFT_GPU Element row_factor_at(uint row) {
+    return limbs2x32(row_factors[row]);
+}
+#else
+WEFT_GROUP(uint, row_factors, kFactorRows);
+WEFT_GPU Element row_factor_at(uint row) {
+    return limbs1x32(row_factors[row]);
+}
+#endif
+WEFT_GPU void put_row_factor(uint row, Element z) {
+    row_factors[row] = part_of(z, 0);
+}
+
+WEFT_GPU Element high_factor(uint first, uint row) {
+    if (flag(kNttRowFactors)) return row_factor_at(row);
+    return row_factor(row, upper_index(first));
+}
+#endif
+
 // What the pass multiplies the result in row `first_row` + j by. `first` is the position of `first_row`, and
 // `position` that of the element.
-WEFT_GPU Element finished(Element x, uint first, uint first_row, uint j, uint position) {
+WEFT_GPU Element finished(Kept x, uint first, uint first_row, uint j, uint position) {
+    Element y;
     if (flag(kNttFactors)) {
-        const uint rest = index_of(first) & low_mask(p.low);
-        const uint at = p.factors + (first_row << p.split) + (rest & low_mask(p.split));
-        x = product_of(x, table_at(at + (j << p.split)));
-        if (flag(kNttFactorsHigh)) {
-            const uint high = p.factors_high + (first_row << (p.low - p.split)) + (rest >> p.split);
-            x = product_of(x, table_at(high + (j << (p.low - p.split))));
-        }
+        const uint rest = index_of(first) & low_mask(p.split);
+        y = kept_product(x, table_at(p.factors + (first_row << p.split) + rest + (j << p.split)));
+        if (flag(kNttFactorsHigh)) y = pass_product(y, high_factor(first, first_row + j));
+    } else if (flag(kNttFactorsHigh)) {
+        y = kept_product(x, high_factor(first, first_row + j));
+    } else {
+        y = kept_settled(x);
     }
-    if (flag(kNttScaleLast)) x = scaled(x, reversed_bits(index_of(position), p.log_size));
-    if (flag(kNttScaleOne)) x = product_of(x, scale_at(p.scale_high));
-    return x;
+    if (flag(kNttScaleLast)) y = scaled(y, reversed_bits(index_of(position), p.log_size));
+    if (flag(kNttScaleOne)) y = pass_product(y, scale_at(p.scale_high));
+    return flag(kNttFactors | kNttFactorsHigh) ? y : canonical_of(y);
 }
 
 // Transforms of 2^bits elements each, natural to bit-reversed. `zeros` of the levels have nothing in their
@@ -140,16 +216,13 @@ WEFT_GPU void butterflies(WEFT_INOUT(Held) x, uint bits, uint zeros) {
             WEFT_UNROLL for (int i = 0; i < (1 << kRadixBits); ++i) {
                 if ((i & (1 << level)) == 0) {
                     const int j = i + (1 << level), power = i & ((1 << level) - 1);
-                    const Element a = x.at[i], b = x.at[j];
-                    Element difference = a;
+                    const Kept a = x.at[i], b = x.at[j];
+                    Kept difference = a;
                     if (!upper_zero) {
-                        x.at[i] = sum_of(a, b);
-                        difference = difference_of(a, b);
+                        x.at[i] = kept_sum(a, b);
+                        difference = kept_difference(a, b);
                     }
-                    if (power != 0)
-                        difference =
-                            product_of(difference,
-                                       table_at(p.roots + (uint(power) << (p.root_bits - 1u - uint(level)))));
+                    if (power != 0) difference = kept_turn(difference, level, power);
                     x.at[j] = difference;
                 }
             }
@@ -270,6 +343,15 @@ WEFT_GPU uint shared_neighbour(Place first, uint j, uint low) {
     return shared_index(first.row | (j << low), first.column);
 }
 
+WEFT_GPU void make_row_factors(uint tile) {
+    Place origin;
+    origin.row = 0u;
+    origin.column = 0u;
+    const uint upper = upper_index(position_of(tile, origin));
+    WEFT_ROLL for (uint row = gl_LocalInvocationIndex; row < 1u << kPassBits; row += kInvocations)
+        put_row_factor(row, row_factor(row, upper));
+}
+
 // All in registers, and only what has to be in shared memory.
 WEFT_GPU void transform_tile(uint tile) {
     Held x;
@@ -285,35 +367,36 @@ WEFT_GPU void transform_tile(uint tile) {
                 if (step == 0u && !flag(kNttLoadStaged)) {
                     const uint position = position_of(tile, first);
                     const uint distance = p.in_stride * distance_of(low, bits, flag(kNttLoadReversed));
-                    x.at[u] = load_from(
+                    x.at[u] = kept_of(load_from(
                         in_address(position) + neighbour(j, bits, flag(kNttLoadReversed)) * distance,
-                        position + (j << (p.low + low)));
+                        position + (j << (p.low + low))));
                 } else {
-                    x.at[u] = get_shared(shared_neighbour(first, j, low));
+                    x.at[u] = kept_of(get_shared(shared_neighbour(first, j, low)));
                 }
             }
+            if (step == 0u && flag(kNttRowFactors)) make_row_factors(tile);
             butterflies(x, bits, step == 0u ? kZeroBits : 0u);
-            if (low != 0u) {
-                WEFT_UNROLL for (int u = 1; u < (1 << kRadixBits); ++u) {
-                    if ((uint(u) & low_mask(bits)) != 0u)
-                        x.at[u] = product_of(
-                            x.at[u], table_at(p.roots + twiddle_power(uint(u), low, bits, by_columns)));
-                }
-            }
             // What an invocation puts here replaces what it got.
             WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
                 const uint j = uint(u) & low_mask(bits);
                 const Place first = place_of(uint(u) >> bits, low, bits, by_columns);
                 const uint first_position = position_of(tile, first),
                            position = first_position + (j << p.low);
-                if (low == 0u) x.at[u] = finished(x.at[u], first_position, first.row, j, position);
+                Element y;
+                if (low == 0u)
+                    y = finished(x.at[u], first_position, first.row, j, position);
+                else if (j == 0u)
+                    y = kept_settled(x.at[u]);
+                else
+                    y = kept_product(x.at[u],
+                                     table_at(p.roots + twiddle_power(uint(u), low, bits, by_columns)));
                 if (low == 0u && !flag(kNttStoreStaged)) {
                     const uint distance = p.out_stride * distance_of(low, bits, flag(kNttStoreReversed));
                     store_to(
                         out_address(first_position) + neighbour(j, bits, flag(kNttStoreReversed)) * distance,
-                        position, x.at[u]);
+                        position, y);
                 } else {
-                    put_shared(shared_neighbour(first, j, low), x.at[u]);
+                    put_shared(shared_neighbour(first, j, low), y);
                 }
             }
             if (low != 0u) barrier();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of transforms: entry i is scale * base^e, where e is i if row_bits is 0, and otherwise the upper row_bits bits
-// of i, reversed, times its lower `split` bits.
+// Tables of transforms: entry i is scale * base^e, where e is i if row_bits is 0. Otherwise row_bits bits of i from
+// `split` on, reversed, are multiplied by the number that the other bits make.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "ntt_interface.glsl.h"
@@ -16,7 +16,10 @@ layout(set = 0, binding = 0) writeonly buffer Out { ElementPart result[]; };
 void main() {
     const uint stride = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
     for (uint i = gl_GlobalInvocationID.x; i < count; i += stride) {
-        uint exponent = row_bits == 0u ? i : reversed_bits(i >> split, row_bits) * (i & low_mask(split));
+        uint exponent = i;
+        if (row_bits != 0u)
+            exponent = reversed_bits((i >> split) & low_mask(row_bits), row_bits) *
+                       (((i >> (split + row_bits)) << split) | (i & low_mask(split)));
         Element power, z;
         WEFT_UNROLL for (int w = 0; w < WEFT_FIELD_WORDS; ++w) {
             power.limb[w] = base[w];

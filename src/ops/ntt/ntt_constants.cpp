@@ -129,6 +129,16 @@ FieldWords ntt_default_root(Field field, std::uint32_t log_size) {
     return root;
 }
 
+FieldWords ntt_root16(Field field, const FieldWords& w, std::uint32_t log_size) {
+    if (log_size >= 4) return ntt_power(field, w, std::uint64_t{1} << (log_size - 4));
+    const FieldWords any = ntt_default_root(field, 4);
+    FieldWords root = any;
+    // Its odd powers are the roots of order 16.
+    while (!equal(ntt_power(field, root, std::uint64_t{1} << (4 - log_size)), w))
+        root = montgomery_on_host(field, root, montgomery_on_host(field, any, any));
+    return root;
+}
+
 FieldWords ntt_inverse_size(Field field, std::uint32_t log_size) {
     const shared::FieldConstants& f = field_constants(field);
     return shared::halved(f.r, f.p, f.words, log_size);

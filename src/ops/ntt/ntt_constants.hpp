@@ -24,6 +24,8 @@ FieldWords ntt_power(Field field, const FieldWords& x, std::uint64_t exponent);
 FieldWords ntt_inverse(Field field, const FieldWords& x);
 /// The default root of order 2^log_size.
 FieldWords ntt_default_root(Field field, std::uint32_t log_size);
+/// r of order 16 with r^(16 / 2^k) = w^1 for w of order 2^k, k < 4, else with r = w^(2^k / 16).
+FieldWords ntt_root16(Field field, const FieldWords& w, std::uint32_t log_size);
 /// 1 / 2^log_size.
 FieldWords ntt_inverse_size(Field field, std::uint32_t log_size);
 FieldWords to_montgomery_words(Field field, const FieldWords& plain);

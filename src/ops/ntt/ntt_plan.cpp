@@ -19,8 +19,11 @@ std::uint32_t log_ceil(std::uint64_t n) {
 /// Bytes that neighbouring invocations should access together.
 constexpr std::uint32_t kSegmentBytes = 64, kSectorBytes = 32;
 /// Twiddle factors of a pass with at most 2^kDirectBits rows and columns are in one table, which takes one
-/// product each. Those of a larger one would not stay in the cache.
-constexpr std::uint32_t kDirectBits = 18;
+/// product each. Those of a larger one would not stay in the cache, and where a tile makes the factors of its
+/// rows, reading less pays sooner.
+constexpr std::uint32_t kDirectBits = 18, kDirectTileBits = 16;
+/// Factors of rows are in one table of at most 2^kRowBits entries, or in two.
+constexpr std::uint32_t kRowBits = 18;
 
 class Planner {
   public:
@@ -59,9 +62,9 @@ class Planner {
         const std::uint32_t threads =
             std::min(device_.limits.max_workgroup_size[0], device_.limits.max_workgroup_invocations);
         std::uint32_t bits = radix_;
-        // Shared memory has a gap after every 16 elements.
+        // Shared memory has a gap after every 16 elements, and holds factors of up to a quarter of the tile.
         while (bits + 1 <= radix_ + static_cast<std::uint32_t>(std::bit_width(std::max(threads, 1u))) - 1 &&
-               (std::uint64_t{17} << (bits + 1)) / 16 * 4 * f_.words <=
+               (std::uint64_t{21} << (bits + 1)) / 16 * 4 * f_.words <=
                    device_.limits.max_shared_memory_bytes)
             ++bits;
         return bits;
@@ -164,7 +167,7 @@ class Planner {
                     shared::kNttStoreColumns | (load_contiguous ? 0 : shared::kNttLoadColumns);
             } else {
                 columns = std::min(columns, low == 0 ? above : low);
-                at = low == 0 ? pass.parameters.pass_bits : low - columns;
+                at = low == 0 ? pass.parameters.pass_bits : 0;
             }
         }
         pass.tile_bits = pass.parameters.pass_bits + columns;
@@ -226,6 +229,7 @@ class Planner {
                                  ? r_.scalars.root
                                  : ntt_power(r_.field, r_.scalars.root, (std::uint64_t{1} << k) - 1);
         const auto power = [&](std::uint32_t log) { return ntt_power(r_.field, w, std::uint64_t{1} << log); };
+        plan_.root16 = ntt_root16(r_.field, w, k);
         std::uint32_t root_bits = 0;
         for (const NttPass& pass : plan_.passes) root_bits = std::max(root_bits, pass.parameters.pass_bits);
         add(plan_.tables, {0, 1u << root_bits, 0, 0, power(k - root_bits), f_.r});
@@ -237,22 +241,40 @@ class Planner {
             p.root_bits = root_bits;
             if (has(pass, shared::kNttScaleOne)) p.scale_high = add(plan_.tables, {0, 1, 0, 0, f_.r, scale});
             if (p.low == 0) continue;
-            pass.parameters.flags |= shared::kNttFactors;
-            const std::uint32_t order = k - p.low - pass.parameters.pass_bits;
-            const bool direct = p.low + pass.parameters.pass_bits <= kDirectBits;
-            const std::uint32_t columns = pass.tile_bits - pass.parameters.pass_bits;
-            p.split = direct ? p.low : std::min(p.low, std::max((p.low + 1) / 2, columns));
-            p.factors =
-                add(plan_.tables, {0, 1u << (pass.parameters.pass_bits + p.split), pass.parameters.pass_bits,
-                                   p.split, power(order), p.split == p.low ? scale : f_.r});
-            if (p.split != p.low) {
-                pass.parameters.flags |= shared::kNttFactorsHigh;
-                p.factors_high = add(plan_.tables, {0, 1u << (pass.parameters.pass_bits + p.low - p.split),
-                                                    pass.parameters.pass_bits, p.low - p.split,
-                                                    power(order + p.split), scale});
-            }
+            add_factors(pass, power, scale);
             scale = f_.r;  // in the first pass alone
         }
+    }
+
+    /// Factors times `scale`. All columns of a tile have the same part of the index above `split` in the
+    /// shader that is not compact, which makes the factors of that part once.
+    template <class Power>
+    void add_factors(NttPass& pass, const Power& power, const FieldWords& scale) {
+        shared::NttParameters& p = pass.parameters;
+        const std::uint32_t rows = p.pass_bits, order = p.log_size - p.low - rows;
+        const std::uint32_t columns = pass.tile_bits - rows;
+        if (p.low + rows <= (compact_ ? kDirectBits : kDirectTileBits))
+            p.split = p.low;
+        else if (compact_)
+            p.split = std::min(p.low, std::max((p.low + 1) / 2, columns));
+        else
+            p.split = p.column_low == 0 ? columns : 0;
+        if (p.split != 0) {
+            p.flags |= shared::kNttFactors;
+            p.factors = add(plan_.tables, {0, 1u << (rows + p.split), rows, p.split, power(order), scale});
+        }
+        const std::uint32_t upper = p.low - p.split;
+        if (upper == 0) return;
+        p.flags |= shared::kNttFactorsHigh;
+        // A pass of one step has no barrier at which they could be complete.
+        if (!compact_ && rows > radix_ && rows + 2 <= tile_) p.flags |= shared::kNttRowFactors;
+        p.split_top = compact_ || rows + upper <= kRowBits ? upper : (upper + 1) / 2;
+        p.factors_high = add(plan_.tables, {0, 1u << (rows + p.split_top), rows, 0, power(order + p.split),
+                                            p.split != 0 ? f_.r : scale});
+        if (p.split_top == upper) return;
+        p.flags |= shared::kNttFactorsTop;
+        p.factors_top = add(plan_.tables, {0, 1u << (rows + upper - p.split_top), rows, 0,
+                                           power(order + p.split + p.split_top), f_.r});
     }
 
     void add_scales() {

@@ -16,7 +16,7 @@ namespace weft::kernels {
 
 /// Bits of the index that an invocation transforms in registers; as kRadixBits of the shaders.
 constexpr std::uint32_t ntt_radix_bits(std::uint32_t words, bool compact) {
-    return compact ? 2 : words == 1 ? 4 : 3;
+    return compact ? 2 : words <= 2 ? 4 : 3;
 }
 
 /// Most bits that a pass of the shader that is not compact transforms: kMostSteps steps.
@@ -47,7 +47,8 @@ struct NttPass {
 };
 
 /// Entries [first, first + count) of a table: scale * base^exponent. The exponent is the number of the entry
-/// if row_bits is 0; else the upper row_bits bits of the number, reversed, times the lower split bits.
+/// if row_bits is 0. Else row_bits bits of the number from bit `split` on, reversed, are multiplied by the
+/// number that its other bits make.
 struct NttTable {
     std::uint32_t first = 0, count = 0, row_bits = 0, split = 0;
     FieldWords base{}, scale{};
@@ -59,6 +60,8 @@ struct NttPlan {
     /// on a CPU, which compiles as long as it computes, unless the caller chose a shader.
     bool compact = false;
     std::uint32_t words = 0;  ///< of an element
+    /// Of order 16; of shorter transforms, a root of their root.
+    FieldWords root16{};
     std::vector<NttPass> passes;
     std::vector<NttTable> tables;  ///< of roots
     std::vector<NttTable> scales;  ///< of powers of the coset; empty: none

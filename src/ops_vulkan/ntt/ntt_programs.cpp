@@ -47,6 +47,28 @@ std::vector<SpecConstant> field_constants_of(const shared::FieldConstants& f, co
     return constants;
 }
 
+// Powers of the root of order 16, as the shader that is not compact multiplies by them.
+void add_turns(std::vector<SpecConstant>& constants, Field field, const NttPlan& plan) {
+    if (plan.words == 2) {
+        FieldWords two{};
+        two.word[0] = 2;
+        const FieldWords step = ntt_power(field, to_montgomery_words(field, two), 12);
+        std::uint32_t turns = 1;
+        while (!std::equal(plan.root16.word, plan.root16.word + 2, ntt_power(field, step, turns).word))
+            turns += 2;
+        constants.emplace_back(44u, turns);
+        return;
+    }
+    FieldWords one{};
+    one.word[0] = 1;
+    for (std::uint32_t i = 1; i < 8; ++i) {
+        const std::uint64_t turn = montgomery_on_host(field, ntt_power(field, plan.root16, i), one).word[0];
+        constants.emplace_back(43u + i, static_cast<std::uint32_t>(turn));
+        constants.emplace_back(50u + i,
+                               static_cast<std::uint32_t>((turn << 32) / field_constants(field).p.word[0]));
+    }
+}
+
 template <std::size_t kWords>
 struct TableParameters {
     std::uint32_t first_entry, row_bits, split;
@@ -95,6 +117,7 @@ Program ntt_program(const Stream& stream, Field field, const NttPlan& plan, cons
         constants.emplace_back(41u, pass.parameters.pass_bits);
         constants.emplace_back(42u, pass.parameters.zero_bits);
         constants.emplace_back(43u, pass.parameters.flags);
+        add_turns(constants, field, plan);
     }
     return {stream, module_of(plan, plan.compact ? Module::compact : Module::pass),
             ProgramOptions{.name = "ntt",

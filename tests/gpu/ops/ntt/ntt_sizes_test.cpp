@@ -92,16 +92,16 @@ void every_way(weft::Backend& backend, const Modulus& m, std::uint32_t log_size,
             }
 }
 
-// Forward in one order, which is in turn the next one of the three unless it is given.
+// In one order, which is in turn the next one of the three unless it is given.
 void one_way(weft::Backend& backend, const Modulus& m, std::uint32_t log_size, std::size_t count,
-             weft::NttOptions options = {}, std::optional<NttOrder> order = {}) {
+             weft::NttOptions options = {}, std::optional<NttOrder> order = {},
+             NttDirection direction = NttDirection::forward) {
     CAPTURE(weft::to_string(m.info().field));
     CAPTURE(log_size);
     options.order = order.value_or(static_cast<NttOrder>(log_size % 3));
     const Batch batch = batch_of(m, log_size, count);
     with_limb(m, [&]<class Limb>(Limb) {
-        CHECK(transforms<Limb>(backend, m, batch, log_size, NttDirection::forward, NttLayout::rows, options,
-                               false));
+        CHECK(transforms<Limb>(backend, m, batch, log_size, direction, NttLayout::rows, options, false));
     });
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("ntt: two and three passes") {
                 every_way(backend, m, log_size, count, {.tile_bits = 2 * bits, .pass_bits = bits});
         };
         passes(Field::babybear, 4, 9);  // on GPUs, an invocation transforms 4 bits
-        passes(Field::goldilocks, 3, 3);
+        passes(Field::goldilocks, 4, 3);
         passes(Field::bn254_fr, 2, 3);
         passes(Field::bls12_377_fp, 2, 2);
     });
@@ -148,11 +148,16 @@ TEST_CASE("ntt: two and three passes") {
 // An explicit choice takes the shader of GPUs on a CPU, too.
 TEST_CASE("ntt: the shaders that keep tiles in registers") {
     on_device([](weft::Backend& backend) {
-        const weft::NttOptions narrow{.shader = weft::FieldShader::limbs32, .tile_bits = 8, .pass_bits = 4};
-        const weft::NttOptions wide{.shader = weft::FieldShader::limbs64, .tile_bits = 6, .pass_bits = 3};
+        const weft::NttOptions narrow{.shader = weft::FieldShader::limbs32, .tile_bits = 9, .pass_bits = 6};
+        const weft::NttOptions wide{.shader = weft::FieldShader::limbs64, .tile_bits = 9, .pass_bits = 6};
+        // Two steps in each pass; an inverse transform has another root of order 16.
         for (const NttOrder order : {NttOrder::nn, NttOrder::nr, NttOrder::rn}) {
-            one_way(backend, Modulus(Field::koalabear), 8, 3, narrow, order);
-            one_way(backend, Modulus(Field::goldilocks), 6, 3, wide, order);
+            const auto direction = order == NttOrder::nr ? NttDirection::inverse : NttDirection::forward;
+            one_way(backend, Modulus(Field::koalabear), 11, 3, narrow, order, direction);
+            one_way(backend, Modulus(Field::goldilocks), 11, 3, wide, order, direction);
         }
+        // Shorter than the root of order 16.
+        one_way(backend, Modulus(Field::babybear), 3, 3, {.shader = weft::FieldShader::limbs32});
+        one_way(backend, Modulus(Field::goldilocks), 3, 3, {.shader = weft::FieldShader::limbs64});
     });
 }

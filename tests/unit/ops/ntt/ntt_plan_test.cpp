@@ -2,6 +2,9 @@
 // Roots of unity by long multiplication, the passes of devices, and refused calls.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include "ops/ntt/ntt_check.hpp"
@@ -85,6 +88,69 @@ TEST_CASE("ntt: passes cover every bit once, and tiles every element") {
                 }
     CHECK(plan_of(Field::babybear, 24, NttOrder::nr).passes.size() == 3);
     CHECK(plan_of(Field::goldilocks, 24, NttOrder::nn).method == "8+8+8");
+}
+
+// An entry of the tables of a plan in plain form; per_r is 1 / R.
+Big entry_of(const Modulus& m, const Big& per_r, const kernels::NttPlan& plan, std::uint32_t at) {
+    const auto table = std::find_if(plan.tables.begin(), plan.tables.end(), [&](const kernels::NttTable& t) {
+        return at >= t.first && at < t.first + t.count;
+    });
+    REQUIRE(table != plan.tables.end());
+    const std::uint32_t i = at - table->first, split = table->split, bits = table->row_bits;
+    std::uint64_t exponent = i;
+    if (bits != 0) {
+        std::uint32_t row = 0;
+        for (std::uint32_t b = 0; b < bits; ++b) row = row << 1 | (i >> (split + b) & 1);
+        exponent = std::uint64_t{row} * ((i >> (split + bits) << split) | (i & ((1u << split) - 1)));
+    }
+    const auto plain = [&](const kernels::FieldWords& words) {
+        Big x{};
+        std::copy(std::begin(words.word), std::end(words.word), x.begin());
+        return m.mul(x, per_r);
+    };
+    return m.mul(plain(table->scale), m.power(plain(table->base), exponent));
+}
+
+TEST_CASE("ntt: the factors of a pass are the powers of the root") {
+    for (const auto& [field, log_size] : {std::pair{Field::babybear, 24u}, std::pair{Field::goldilocks, 24u},
+                                          std::pair{Field::goldilocks, 28u}, std::pair{Field::bn254_fr, 22u}})
+        for (const NttOrder order : {NttOrder::nn, NttOrder::nr, NttOrder::rn}) {
+            CAPTURE(weft::to_string(field));
+            CAPTURE(weft::to_string(order));
+            const Modulus m(field);
+            const Big w = big_of(weft::ntt_root(field, log_size));
+            const kernels::NttPlan plan = plan_of(field, log_size, order);
+            const Big per_r = m.inverse(m.power(m.number(2), 32ull * plan.words));
+            std::mt19937 random(3);
+            for (const kernels::NttPass& pass : plan.passes) {
+                const auto& p = pass.parameters;
+                const auto flag = [&](std::uint32_t bit) { return (p.flags & bit) != 0; };
+                CHECK((p.low != 0) == flag(weft::shared::kNttFactors | weft::shared::kNttFactorsHigh));
+                // What all columns of a tile have in common.
+                if (flag(weft::shared::kNttRowFactors))
+                    CHECK((p.column_low >= p.low || p.column_low + pass.tile_bits - p.pass_bits <= p.split));
+                for (int k = 0; p.low != 0 && k < 20; ++k) {
+                    const std::uint32_t row = static_cast<std::uint32_t>(random()) % (1u << p.pass_bits),
+                                        rest = static_cast<std::uint32_t>(random()) % (1u << p.low);
+                    const std::uint32_t upper = rest >> p.split, top = upper >> p.split_top;
+                    Big factor = m.number(1);
+                    if (flag(weft::shared::kNttFactors))
+                        factor = m.mul(
+                            factor, entry_of(m, per_r, plan,
+                                             p.factors + (row << p.split) + (rest & ((1u << p.split) - 1))));
+                    if (flag(weft::shared::kNttFactorsHigh))
+                        factor = m.mul(factor, entry_of(m, per_r, plan,
+                                                        p.factors_high + row +
+                                                            ((upper - (top << p.split_top)) << p.pass_bits)));
+                    if (flag(weft::shared::kNttFactorsTop))
+                        factor = m.mul(factor,
+                                       entry_of(m, per_r, plan, p.factors_top + row + (top << p.pass_bits)));
+                    std::uint64_t reversed = 0;
+                    for (std::uint32_t b = 0; b < p.pass_bits; ++b) reversed = reversed << 1 | (row >> b & 1);
+                    CHECK(factor == m.power(w, reversed * rest << (log_size - p.low - p.pass_bits)));
+                }
+            }
+        }
 }
 
 TEST_CASE("ntt: refused calls") {
