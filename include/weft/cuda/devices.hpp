@@ -9,9 +9,9 @@
 //     weft::cuda::field_apply(devices, weft::Field::bn254_fr, weft::FieldOp::add, a, b, {}, sum);
 //
 // Work is shared as by a weft::Devices, with the same results and reports. A share is a call of the function
-// without a Devices on its device; the calling thread's current device is not changed. A kernel matrix is not
-// shared: it runs on the first device that works. A device on which a kernel failed counts as lost: CUDA
-// allows nothing more on it in this process.
+// without a Devices on its device; the calling thread's current device is not changed. Of a Devices,
+// one device takes columns of transforms, a product of polynomials, or a kernel matrix as a whole. A device
+// on which a kernel failed counts as lost: CUDA allows nothing more on it in this process.
 #pragma once
 
 #include <cstddef>
@@ -56,6 +56,13 @@ OpReport field_batch(Devices& devices, Field field, FieldOp op, std::span<const 
 OpReport field_apply(Devices& devices, Field field, FieldOp op, const ConstHostArray& a,
                      const ConstHostArray& b, const ConstHostArray& scalar, const HostArray& out,
                      const FieldHostOptions& options = {});
+
+OpReport ntt(Devices& devices, Field field, NttDirection direction, const ConstHostArray& in,
+             const HostArray& out, const NttShape& shape, const NttHostOptions& options = {});
+OpReport ntt_extend(Devices& devices, Field field, const ConstHostArray& in, const HostArray& out,
+                    const NttShape& shape, std::uint32_t blowup, const NttHostOptions& options = {});
+OpReport ntt_product(Devices& devices, Field field, const ConstHostArray& a, const ConstHostArray& b,
+                     const HostArray& out, const FieldHostOptions& options = {});
 
 OpReport encode(Devices& devices, EncodeMethod method, const ConstHostArray& values, const HostArray& states,
                 const StateShape& shape, const EncodeHostOptions& options = {});
