@@ -91,6 +91,7 @@ struct ApplyCall::Arrays {
         shared::OperatorSumParameters p{};
         p.terms = word(terms.terms);
         p.apart = word(terms.apart);
+        p.term_width = pass.width;
         p.columns = pass.width;
         p.width = columns;
         p.in_base = in.before + pass.first;
@@ -251,7 +252,7 @@ void ApplyCall::gather(Stream& stream, const Arrays& arrays, std::uint32_t colum
         shared::OperatorSumParameters all{};
         all.terms = word(splits);
         all.apart = word(low_rank_->features());
-        all.columns = all.width = 1;
+        all.term_width = all.columns = all.width = 1;
         all.with_out = first != 0 ? 1u : 0u;
         put_words(1, plan_.real64, all.alpha_low, all.alpha_high);
         put_words(1, plan_.real64, all.beta_low, all.beta_high);
