@@ -341,6 +341,10 @@ KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t
         if (!estimate.fits) reasons.push_back(does_not_fit(estimate));
         return estimate;
     }
+    const std::uint64_t filled = std::uint64_t{plan.layout.parts} * plan.layout.part_qubits;
+    if (plan.device.compiled_ahead && filled != plan.shape.qubits)
+        reasons.push_back("filled up: kernels were compiled for " + text(filled) + " qubits, not for " +
+                          text(plan.shape.qubits));
     reasons.push_back(plan.layout.parts == 1
                           ? "closed form: " + text(passes[0].rows) + " rows of an invocation in registers"
                           : "closed form: " + text(plan.shape.qubits) + " qubits in " +

@@ -163,6 +163,18 @@ TEST_CASE("kernels that are compiled ahead fit every plan") {
                 }
 }
 
+TEST_CASE("an estimate says what kernels that are compiled ahead fill up") {
+    OperatorDevice device = h100();
+    device.compiled_ahead = true;
+    const auto estimate = [&](std::uint32_t qubits) {
+        return estimate_operator(
+            plan_operator(device, {100'000, 1, qubits}, FeatureMap::ryrz, {.low_rank = Choice::off}), 1);
+    };
+    CHECK(has_reason(estimate(9), "compiled for 12 qubits, not for 9"));
+    CHECK(estimate(9).instructions == estimate(12).instructions);
+    CHECK_FALSE(has_reason(estimate(8), "filled up"));
+}
+
 TEST_CASE("bands cover all rows and columns and fit their bindings") {
     for (const OperatorDevice& device : {h100(), lavapipe()})
         for (const KernelMatrixShape& shape :
