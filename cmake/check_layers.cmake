@@ -57,6 +57,8 @@ add_row(src/ops_cuda/field base/ cuda/ devices/ host/ ops/field/ shaders/field/ 
 add_row(src/ops_cuda/encode base/ cuda/ devices/ host/ ops/encode/ shaders/encode/ shaders/shared/)
 add_row(src/ops_cuda/kernel_matrix base/ cuda/ devices/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ shaders/encode/ shaders/gram/
         shaders/kernel_matrix/ shaders/shared/)
+add_row(src/ops_cuda/kernel_operator base/ cuda/ ops/kernel_matrix/ ops/kernel_operator/ shaders/encode/ shaders/kernel_matrix/
+        shaders/kernel_operator/ shaders/shared/)
 add_row(src/ops_cuda/lattice base/ cuda/ devices/ host/ ops/lattice/ shaders/lattice/ shaders/shared/)
 add_row(src/mpi base/ ops/kernel_matrix/ ops_vulkan/kernel_matrix/kernel_shares.hpp)
 add_row(src/capi)

@@ -7,6 +7,7 @@
 
 #include "base/batch_call.hpp"
 #include "cuda/check.hpp"
+#include "cuda/own_stream.hpp"
 #include "cuda/scratch.hpp"
 #include "cuda/streamed_chunks.hpp"
 #include "ops/kernel_matrix/kernel_check.hpp"
@@ -18,24 +19,6 @@ using kernels::facts_of;
 
 constexpr const char* kFunction = "kernel_matrix";
 
-/// A stream for the time of a call.
-class OwnStream {
-  public:
-    OwnStream() {
-        check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), kFunction,
-              "cudaStreamCreateWithFlags");
-    }
-    OwnStream(OwnStream&&) = delete;
-    ~OwnStream() {
-        static_cast<void>(cudaStreamSynchronize(stream_));
-        static_cast<void>(cudaStreamDestroy(stream_));
-    }
-    operator StreamHandle() const { return stream_; }
-
-  private:
-    cudaStream_t stream_ = nullptr;
-};
-
 Scratch uploaded(StreamHandle stream, const void* data, std::uint64_t bytes) {
     Scratch memory(stream, bytes, kFunction, "X or Y");
     check(cudaMemcpyAsync(memory.data(), data, bytes, cudaMemcpyHostToDevice, stream), kFunction,
@@ -44,8 +27,8 @@ Scratch uploaded(StreamHandle stream, const void* data, std::uint64_t bytes) {
 }
 
 // Waits for K and copies it into the caller's memory through the ring.
-void download(StreamHandle stream, const Scratch& memory, const HostArray& k) {
-    check(cudaStreamSynchronize(stream), kFunction, "cudaStreamSynchronize");
+void download(const OwnStream& stream, const Scratch& memory, const HostArray& k) {
+    stream.wait();
     const std::uint64_t unit = k.type.bytes();
     HostWork work;
     work.outputs = {{k.data, k.bytes(), unit}};
@@ -68,7 +51,7 @@ OpReport run(const ConstHostArray& x, const ConstHostArray* y, const HostArray& 
     meter.check();
     require_device(kFunction);
     {
-        const OwnStream stream;
+        const OwnStream stream(kFunction);
         const Scratch x_memory = uploaded(stream, x.data, x.bytes());
         const Scratch y_memory = y != nullptr ? uploaded(stream, y->data, y->bytes()) : Scratch();
         const Scratch k_memory(stream, k.bytes(), kFunction, "K");
