@@ -58,7 +58,7 @@ add_row(src/ops_cuda/encode base/ cuda/ devices/ host/ ops/encode/ shaders/encod
 add_row(src/ops_cuda/kernel_matrix base/ cuda/ devices/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ shaders/encode/ shaders/gram/
         shaders/kernel_matrix/ shaders/shared/)
 add_row(src/ops_cuda/lattice base/ cuda/ devices/ host/ ops/lattice/ shaders/lattice/ shaders/shared/)
-add_row(src/mpi base/ ops/kernel_matrix/ ops_vulkan/kernel_matrix/kernel_shares.hpp)
+add_row(src/mpi base/ ops/kernel_matrix/ ops/kernel_operator/operator_ranks.hpp ops_vulkan/kernel_matrix/kernel_shares.hpp)
 add_row(src/capi)
 add_row(shaders/shared)
 add_row(shaders/engine shaders/shared/)

@@ -99,11 +99,19 @@ class Ranks(unittest.TestCase):
     def test_batches(self):
         self.check_case("batch", 1, 3)
 
+    def test_operators_and_solvers(self):
+        self.check_case("operators", 1, 2, 3, 4)
+
+    def test_ranks_of_several_devices(self):
+        self.check_case("devices", 1, 3)
+        self.assertEqual(os.listdir(self.folder), ["devices.npy"])
+
     def test_a_rank_that_never_comes_is_named(self):
-        done = self.run_ranks(3, PROGRAM, "silent", self.folder)
-        self.assertEqual(done.stdout.count("NAMED"), 2, done.stdout + done.stderr)
-        self.assertNotEqual(done.returncode, 0)
-        self.assertEqual(os.listdir(self.folder), [])
+        for case in "silent", "silent in a solve":
+            done = self.run_ranks(3, PROGRAM, case, self.folder)
+            self.assertEqual(done.stdout.count("NAMED"), 2, done.stdout + done.stderr)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(os.listdir(self.folder), [])
 
 
 class Command(Ranks):
@@ -120,7 +128,7 @@ class Command(Ranks):
 
     test_matrices_have_the_bits_of_one_process = test_ranks_that_differ_or_fail = test_batches = None
     test_local_parts = test_factorization_by_scalapack = test_shares_are_those_of_the_model = None
-    test_a_rank_that_never_comes_is_named = None
+    test_a_rank_that_never_comes_is_named = test_operators_and_solvers = test_ranks_of_several_devices = None
 
     def test_a_file_of_four_ranks(self):
         subprocess.run([WEFT, *self.arguments, "-o", self.path("want.npy")], check=True, stdout=subprocess.DEVNULL)
