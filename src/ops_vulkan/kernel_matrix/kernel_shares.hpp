@@ -8,9 +8,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/devices.hpp>
+#include <weft/error.hpp>
 #include <weft/ops/kernel_matrix.hpp>
 
 #include "ops/kernel_matrix/kernel_plan.hpp"
@@ -78,9 +80,44 @@ struct DevicePlans {
     const KernelMatrixPlan& first() const;
 };
 /// Plans with the same tiles of states and the same blocks, the smallest that any device has.
+DevicePlans plan_together(Backend& backend, const HostMatrixCall& call);
 DevicePlans plan_together(Devices& devices, const HostMatrixCall& call);
-/// Makes the items on the devices. `in_place` is called from their threads.
+/// Makes the items on the devices. `in_place` is called from the threads of several devices.
+OpReport share_items(Backend& backend, const HostMatrixCall& call, const DevicePlans& plans,
+                     const MatrixItems& items, const InPlace& in_place = {});
 OpReport share_items(Devices& devices, const HostMatrixCall& call, const DevicePlans& plans,
                      const MatrixItems& items, const InPlace& in_place = {});
+
+inline Backend& device_at(Backend& backend, std::size_t) {
+    return backend;
+}
+inline Backend& device_at(Devices& devices, std::size_t index) {
+    return devices[index];
+}
+/// device_facts of the devices that have a plan. Errors: unsupported - they round differently.
+template <class Where>
+StoreFacts facts_of_devices(Where& where, const DevicePlans& plans) {
+    StoreFacts facts;
+    for (std::size_t i = 0; i < plans.plans.size(); ++i) {
+        if (!plans.plans[i]) continue;
+        StoreFacts own = device_facts(device_at(where, i).device());
+        if (!facts.empty() && facts != own)
+            throw Error(Errc::unsupported,
+                        "kernel_matrix: devices that write one file must be of one kind "
+                        "(got " +
+                            facts.front().value + " and " + own.front().value + "; name one kind)");
+        facts = std::move(own);
+    }
+    return facts;
+}
+/// pin_plan for each plan.
+template <class Where>
+std::string pin_plans(Where& where, const HostMatrixCall& call, DevicePlans& plans, const StorePin& pin) {
+    for (std::size_t i = 0; i < plans.plans.size(); ++i)
+        if (plans.plans[i])
+            if (std::string what = pin_plan(device_at(where, i), call, *plans.plans[i], pin); !what.empty())
+                return what;
+    return {};
+}
 
 }  // namespace weft::kernels
