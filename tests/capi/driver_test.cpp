@@ -64,7 +64,8 @@ TEST_CASE("c: a device that is lost says so in every later call, and handles can
         control().fail(Rule{.calls = Calls::may_lose, .result = weft_fault::kDeviceLost});
         CHECK(weft_stream_submit(stream, &event) == WEFT_DEVICE_LOST);
         CHECK(static_cast<weft_event*>(event) == nullptr);
-        for (const FaultPart& part : {kFaultParts[0], kFaultParts[2], kFaultParts[4]}) {
+        for (const FaultPart& part : {kFaultParts[0], kFaultParts[2], kFaultParts[4], kFaultParts[7],
+                                      kFaultParts[8], kFaultParts[9]}) {
             CAPTURE(std::string(part.name));
             CHECK(part.run(w) == WEFT_DEVICE_LOST);
             CHECK(std::string(weft_last_error()).find("lost") != std::string::npos);
