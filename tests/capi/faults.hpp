@@ -58,6 +58,7 @@ struct FaultWorld {
     std::vector<std::uint64_t> points = std::vector<std::uint64_t>(16, 5), values = points,
                                extended = std::vector<std::uint64_t>(32);
     ScratchFolder folder;
+    std::string file = (folder.path() / "k.npy").string();
 };
 
 inline weft_status fault_batch(FaultWorld& w) {
@@ -159,9 +160,8 @@ inline weft_status fault_operator(FaultWorld& w) {
 }
 
 inline weft_status fault_store(FaultWorld& w) {
-    const std::string file = (w.folder.path() / "k.npy").string();
     KernelStore store;
-    WEFT_TRY(weft_kernel_store_create(file.c_str(), {4, 0, 2, 0}, WEFT_FLOAT32, 0, &store));
+    WEFT_TRY(weft_kernel_store_create(w.file.c_str(), {4, 0, 2, 0}, WEFT_FLOAT32, 0, &store));
     WEFT_TRY(
         weft_kernel_store_fill(store, w.backend, nullptr, WEFT_FLOAT32, in(w.angles), {}, nullptr, nullptr));
     return weft_kernel_store_finish(store);

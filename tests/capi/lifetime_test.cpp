@@ -283,6 +283,35 @@ TEST_CASE("c: many threads share a pipeline") {
     });
 }
 
+TEST_CASE("c: many threads share an operator, and transform") {
+    on_device([](weft_backend* backend) {
+        const std::vector<float> x{0, 0, 0, 0}, v{1, 2, 3, 4};
+        KernelOperator k;
+        CHECK_OK(weft_kernel_operator_create(backend, nullptr, WEFT_FLOAT32, in(x), {}, {4, 0, 1, 0}, nullptr,
+                                             &k));
+        std::atomic<int> wrong{0};
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 4; ++t)
+            threads.emplace_back([&] {
+                weft_kernel_operator_retain(k);
+                for (int round = 0; round < 5; ++round) {
+                    std::vector<float> product(4);
+                    std::vector<std::uint64_t> points{1, 2};
+                    if (weft_kernel_apply(backend, k, in(v), out(product), nullptr, nullptr) != WEFT_OK ||
+                        product != std::vector<float>(4, 10))
+                        ++wrong;
+                    if (weft_ntt(backend, WEFT_GOLDILOCKS, WEFT_NTT_FORWARD, in(points), out(points),
+                                 {1, WEFT_NTT_ROWS, 1, 0}, nullptr, nullptr) != WEFT_OK ||
+                        points[0] != 3)
+                        ++wrong;
+                }
+                weft_kernel_operator_release(k);
+            });
+        for (std::thread& thread : threads) thread.join();
+        CHECK(wrong == 0);
+    });
+}
+
 TEST_CASE("c: a stream that another thread uses is refused, and stays usable") {
     on_device([](weft_backend* backend) {
         Stream stream;
