@@ -20,6 +20,7 @@
 #include <weft/cuda/field.hpp>
 #include <weft/cuda/host.hpp>
 #include <weft/cuda/kernel_matrix.hpp>
+#include <weft/cuda/kernel_operator.hpp>
 #include <weft/cuda/lattice.hpp>
 #include <weft/cuda/ntt.hpp>
 
@@ -241,6 +242,9 @@ WEFT_CALL_EVERYWHERE(ntt_product)
 WEFT_CALL_EVERYWHERE(encode)
 WEFT_CALL_EVERYWHERE(encode_batch)
 WEFT_CALL_EVERYWHERE(kernel_matrix)
+WEFT_CALL_EVERYWHERE(kernel_apply)
+WEFT_CALL_EVERYWHERE(kernel_rows)
+WEFT_CALL_EVERYWHERE(kernel_diagonal)
 WEFT_CALL_EVERYWHERE(lattice_encode)
 WEFT_CALL_EVERYWHERE(lattice_decode)
 WEFT_CALL_EVERYWHERE(lattice_quantize)
