@@ -308,21 +308,26 @@ TEST_CASE("cuda devices: rectangular kernel matrices of features give the bits o
     check_rectangle<float>(devices, features, features.built);
 }
 
-TEST_CASE("cuda devices: a kernel matrix on three places, and in float64") {
+TEST_CASE("cuda devices: a kernel matrix on three places gives the bits of one device") {
     Devices devices("0,0,0");
     const Features features;
     check_square(devices, features, features.built);
+}
+
+TEST_CASE("cuda devices: a kernel matrix of states in float64 gives the bits of one device") {
+    Devices devices(pair_of_devices());
+    const Features features;
     check_rectangle<double>(devices, features, features.built);
 }
 
 TEST_CASE("cuda devices: kernel matrices of states give the bits of one device") {
-    const std::vector<float> angles = normal_values((kRows + kOthers) * 10, 9);
-    std::vector<weft::c32> states((kRows + kOthers) << 10);
-    weft::cuda::encode(weft::EncodeMethod::iqp_z, angles, states, {kRows + kOthers, 10});
-    const std::span<const weft::c32> x = std::span(states).first(kRows << 10),
-                                     y = std::span(states).subspan(kRows << 10);
+    const std::vector<float> angles = normal_values((kRows + kOthers) * 9, 9);
+    std::vector<weft::c32> states((kRows + kOthers) << 9);
+    weft::cuda::encode(weft::EncodeMethod::iqp_z, angles, states, {kRows + kOthers, 9});
+    const std::span<const weft::c32> x = std::span(states).first(kRows << 9),
+                                     y = std::span(states).subspan(kRows << 9);
     Devices devices(pair_of_devices());
-    const weft::KernelMatrixShape square{kRows, 0, 10}, rectangle{kRows, kOthers, 10};
+    const weft::KernelMatrixShape square{kRows, 0, 9}, rectangle{kRows, kOthers, 9};
     for (const std::int64_t tile : {-1, 1024}) {
         CAPTURE(tile);
         weft::KernelMatrixHostOptions options;
