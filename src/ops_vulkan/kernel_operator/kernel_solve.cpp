@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <weft/ops/kernel_ranks.hpp>
 #include <weft/ops/kernel_solve.hpp>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "base/batch_call.hpp"
 #include "ops/kernel_operator/operator_check.hpp"
 #include "ops/kernel_operator/operator_eigen.hpp"
+#include "ops/kernel_operator/operator_ranks.hpp"
 #include "ops/kernel_operator/operator_solve.hpp"
 #include "ops_vulkan/kernel_operator/operator_host.hpp"
 #include "vulkan/devices/shared_call.hpp"
@@ -35,42 +37,75 @@ class Watch {
 template <class T, class Where>
 class OperatorKernel {
   public:
-    OperatorKernel(Where& where, const KernelOperator& k, double lambda, const BatchOptions& batch)
-        : where_(where), k_(k), lambda_(lambda), cancel_(batch.cancel) {}
+    OperatorKernel(Where& where, const KernelOperator& k, const KernelRanks& ranks, double lambda,
+                   const BatchOptions& batch)
+        : where_(where),
+          k_(k),
+          ranks_(ranks),
+          own_(kernel_rank_rows(k.shape().samples, ranks.rank, ranks.size)),
+          lambda_(lambda),
+          cancel_(batch.cancel) {}
 
-    void apply(std::span<const double> v, std::span<double> out) {
+    void apply(std::span<const double> v, std::span<double> out, std::uint32_t columns) {
         const Watch watch;
-        narrow_.resize(v.size());
+        const std::uint64_t samples = k_.shape().samples;
+        narrow_.resize(samples * columns);
         result_.resize(out.size());
-        std::transform(v.begin(), v.end(), narrow_.begin(),
+        std::transform(v.begin(), v.end(),
+                       narrow_.begin() + static_cast<std::ptrdiff_t>(own_.first * columns),
                        [](double value) { return static_cast<T>(value); });
+        kernels::gather_rows(ranks_, samples, std::as_writable_bytes(std::span(narrow_)));
         KernelApplyHostOptions apply;
         apply.batch.cancel = cancel_;
-        kernel_apply(where_, k_, narrow_, result_, apply);
+        kernels::together(ranks_, [&] {
+            if (!result_.empty())
+                kernels::apply_rows(where_, k_, narrow_, result_, {own_.first, own_.last}, apply);
+        });
         for (std::size_t i = 0; i < out.size(); ++i)
             out[i] = static_cast<double>(result_[i]) + lambda_ * v[i];
         product_s += watch.seconds();
     }
     void rows(const std::vector<std::uint32_t>& list, std::span<float> out) {
-        std::vector<T> values(out.size());
-        kernel_rows(core::first_backend(where_), k_, list, values);
-        std::transform(values.begin(), values.end(), out.begin(),
-                       [](T value) { return static_cast<float>(value); });
+        const std::uint64_t samples = k_.shape().samples, count = own_.last - own_.first;
+        kernels::together(ranks_, [&] {
+            std::vector<T> values(list.size() * samples);
+            kernel_rows(core::first_backend(where_), k_, list, values);
+            for (std::size_t i = 0; i < list.size(); ++i)
+                std::transform(&values[i * samples + own_.first], &values[i * samples + own_.first] + count,
+                               out.begin() + static_cast<std::ptrdiff_t>(i * count),
+                               [](T value) { return static_cast<float>(value); });
+        });
     }
     kernels::SolveKernel kernel() {
         return {k_.shape().samples,
-                [this](std::span<const double> v, std::span<double> out) { apply(v, out); },
-                [this](const std::vector<std::uint32_t>& list, std::span<float> out) { rows(list, out); }};
+                [this](std::span<const double> v, std::span<double> out, std::uint32_t columns) {
+                    apply(v, out, columns);
+                },
+                [this](const std::vector<std::uint32_t>& list, std::span<float> out) { rows(list, out); },
+                ranks_};
     }
     double product_s = 0;
 
   private:
     Where& where_;
     const KernelOperator& k_;
+    const KernelRanks& ranks_;
+    const KernelRankRows own_;
     const double lambda_;
     const std::stop_token cancel_;
     std::vector<T> narrow_, result_;
 };
+
+/// Doubles as values of an array of T; of several ranks, each has its rows.
+template <class T>
+void gather_into(const KernelRanks& ranks, std::uint64_t samples, const std::vector<double>& from,
+                 const HostArray& to) {
+    std::vector<T> narrow(from.size());
+    std::transform(from.begin(), from.end(), narrow.begin(),
+                   [](double value) { return static_cast<T>(value); });
+    kernels::gather_rows(ranks, samples, std::as_writable_bytes(std::span(narrow)));
+    std::copy(narrow.begin(), narrow.end(), static_cast<T*>(to.data));
+}
 
 template <class T>
 std::vector<double> doubles_of(const ConstHostArray& y) {
@@ -83,14 +118,18 @@ std::vector<double> doubles_of(const ConstHostArray& y) {
 }
 
 template <class T, class Where>
-KernelSolveReport solve_as(Where& where, const KernelOperator& k, const ConstHostArray& y,
-                           const HostArray& alpha, const KernelSolveOptions& options) {
+KernelSolveReport solve_as(Where& where, const KernelOperator& k, const KernelRanks& ranks,
+                           const ConstHostArray& y, const HostArray& alpha,
+                           const KernelSolveOptions& options) {
     const Watch watch;
-    const std::vector<double> right = doubles_of<T>(y);
-    std::vector<double> solution(right.size());
+    std::vector<double> right, solution;
     core::ProgressMeter meter("kernel_solve", options.batch, options.max_iterations);
-    meter.check();
-    OperatorKernel<T, Where> of_operator(where, k, options.lambda, options.batch);
+    kernels::together(ranks, [&] {
+        right = doubles_of<T>(y);
+        solution.resize(right.size());
+        meter.check();
+    });
+    OperatorKernel<T, Where> of_operator(where, k, ranks, options.lambda, options.batch);
     const kernels::SolveKernel kernel = of_operator.kernel();
     KernelSolveReport report;
     std::optional<kernels::LowRankInverse> inverse;
@@ -101,8 +140,45 @@ KernelSolveReport solve_as(Where& where, const KernelOperator& k, const ConstHos
     }
     kernels::conjugate_gradients(
         kernel, inverse ? &*inverse : nullptr, right, solution, options,
-        [&](std::uint32_t iterations) { meter.show(iterations); }, report);
-    std::transform(solution.begin(), solution.end(), static_cast<T*>(alpha.data),
+        [&](std::uint32_t iterations) { kernels::together(ranks, [&] { meter.show(iterations); }); }, report);
+    gather_into<T>(ranks, k.shape().samples, solution, alpha);
+    report.product_s = of_operator.product_s;
+    report.wall_s = watch.seconds();
+    return report;
+}
+
+template <class Where>
+KernelSolveReport solve(Where& where, const KernelOperator& k, const KernelRanks& ranks,
+                        const ConstHostArray& y, const HostArray& alpha, const KernelSolveOptions& options) {
+    kernels::check_ranks("kernel_solve", ranks);
+    kernels::together(ranks, [&] {
+        core::require_members("kernel_solve", options.batch, {});
+        kernels::check_solve(k.shape(), k.type(), y, alpha, options);
+        kernels::check_out_memory("kernel_solve", &y, alpha);
+    });
+    return k.type() == kFloat64 ? solve_as<double>(where, k, ranks, y, alpha, options)
+                                : solve_as<float>(where, k, ranks, y, alpha, options);
+}
+
+template <class T, class Where>
+KernelEigenReport eigen_as(Where& where, const KernelOperator& k, const KernelRanks& ranks,
+                           const HostArray& values, const HostArray& vectors,
+                           const KernelEigenOptions& options) {
+    const Watch watch;
+    core::ProgressMeter meter("kernel_eigen", options.batch, options.max_products);
+    std::vector<double> found, of_found;
+    kernels::together(ranks, [&] {
+        found.resize(values.size);
+        of_found.resize(vectors.size);
+        meter.check();
+    });
+    OperatorKernel<T, Where> of_operator(where, k, ranks, 0, options.batch);
+    KernelEigenReport report;
+    kernels::largest_eigenvalues(
+        of_operator.kernel(), found, of_found, options,
+        [&](std::uint32_t products) { kernels::together(ranks, [&] { meter.show(products); }); }, report);
+    gather_into<T>(ranks, k.shape().samples, of_found, vectors);
+    std::transform(found.begin(), found.end(), static_cast<T*>(values.data),
                    [](double value) { return static_cast<T>(value); });
     report.product_s = of_operator.product_s;
     report.wall_s = watch.seconds();
@@ -110,44 +186,18 @@ KernelSolveReport solve_as(Where& where, const KernelOperator& k, const ConstHos
 }
 
 template <class Where>
-KernelSolveReport solve(Where& where, const KernelOperator& k, const ConstHostArray& y,
-                        const HostArray& alpha, const KernelSolveOptions& options) {
-    core::require_members("kernel_solve", options.batch, {});
-    kernels::check_solve(k.shape(), k.type(), y, alpha, options);
-    kernels::check_out_memory("kernel_solve", &y, alpha);
-    return k.type() == kFloat64 ? solve_as<double>(where, k, y, alpha, options)
-                                : solve_as<float>(where, k, y, alpha, options);
-}
-
-template <class T, class Where>
-KernelEigenReport eigen_as(Where& where, const KernelOperator& k, const HostArray& values,
-                           const HostArray& vectors, const KernelEigenOptions& options) {
-    const Watch watch;
-    core::ProgressMeter meter("kernel_eigen", options.batch, options.max_products);
-    meter.check();
-    OperatorKernel<T, Where> of_operator(where, k, 0, options.batch);
-    std::vector<double> found(values.size), of_found(vectors.size);
-    KernelEigenReport report;
-    kernels::largest_eigenvalues(
-        of_operator.kernel(), found, of_found, options, [&](std::uint32_t products) { meter.show(products); },
-        report);
-    const auto narrow = [](double value) { return static_cast<T>(value); };
-    std::transform(found.begin(), found.end(), static_cast<T*>(values.data), narrow);
-    std::transform(of_found.begin(), of_found.end(), static_cast<T*>(vectors.data), narrow);
-    report.product_s = of_operator.product_s;
-    report.wall_s = watch.seconds();
-    return report;
-}
-
-template <class Where>
-KernelEigenReport eigen(Where& where, const KernelOperator& k, const HostArray& values,
-                        const HostArray& vectors, const KernelEigenOptions& options) {
-    core::require_members("kernel_eigen", options.batch, {});
-    kernels::check_eigen(k.shape(), k.type(), values, vectors, options);
-    const ConstHostArray of_values = values;
-    kernels::check_out_memory("kernel_eigen", &of_values, vectors);
-    return k.type() == kFloat64 ? eigen_as<double>(where, k, values, vectors, options)
-                                : eigen_as<float>(where, k, values, vectors, options);
+KernelEigenReport eigen(Where& where, const KernelOperator& k, const KernelRanks& ranks,
+                        const HostArray& values, const HostArray& vectors,
+                        const KernelEigenOptions& options) {
+    kernels::check_ranks("kernel_eigen", ranks);
+    kernels::together(ranks, [&] {
+        core::require_members("kernel_eigen", options.batch, {});
+        kernels::check_eigen(k.shape(), k.type(), values, vectors, options);
+        const ConstHostArray of_values = values;
+        kernels::check_out_memory("kernel_eigen", &of_values, vectors);
+    });
+    return k.type() == kFloat64 ? eigen_as<double>(where, k, ranks, values, vectors, options)
+                                : eigen_as<float>(where, k, ranks, values, vectors, options);
 }
 
 HostArray part_of(const HostArray& array, std::uint64_t first, std::uint64_t count) {
@@ -157,24 +207,83 @@ ConstHostArray part_of(const ConstHostArray& array, std::uint64_t first, std::ui
     return {static_cast<const std::byte*>(array.data) + first * array.type.bytes(), count, array.type};
 }
 
+/// kernel_apply of this rank's rows, and those of the others.
+template <class Where>
+OpReport apply(Where& where, const KernelOperator& k, const KernelRanks& ranks, const ConstHostArray& v,
+               const HostArray& out, const KernelApplyHostOptions& host) {
+    const Watch watch;
+    kernels::check_ranks("kernel_apply", ranks);
+    OpReport report;
+    std::uint64_t all_rows = 0;
+    kernels::together(ranks, [&] {
+        core::require_members("kernel_apply", host.batch, {});
+        const kernels::OperatorPlan& plan = kernels::samples_on(core::first_backend(where), k).plan;
+        const std::uint64_t columns = kernels::check_apply(plan, kernels::facts_of(v), kernels::facts_of(out),
+                                                           kernels::apply_options(host));
+        kernels::check_out_memory("kernel_apply", &v, out);
+        all_rows = kernels::side_of(plan, host.transpose).rows;
+        const KernelRankRows own = kernel_rank_rows(all_rows, ranks.rank, ranks.size);
+        if (own.first != own.last)
+            report = kernels::apply_rows(where, k, v,
+                                         part_of(out, own.first * columns, (own.last - own.first) * columns),
+                                         {own.first, own.last}, host);
+    });
+    kernels::gather_rows(ranks, all_rows, {static_cast<std::byte*>(out.data), out.bytes()});
+    const OpReport made = report;
+    report = kernels::operator_report("kernel_apply", made.items, v.bytes(), out);
+    report.method = made.method;
+    report.devices = made.devices;
+    report.wall_s = watch.seconds();
+    return report;
+}
+
 }  // namespace
 
 KernelSolveReport kernel_solve(Backend& backend, const KernelOperator& k, const ConstHostArray& y,
                                const HostArray& alpha, const KernelSolveOptions& options) {
-    return solve(backend, k, y, alpha, options);
+    return solve(backend, k, {}, y, alpha, options);
 }
 KernelSolveReport kernel_solve(Devices& devices, const KernelOperator& k, const ConstHostArray& y,
                                const HostArray& alpha, const KernelSolveOptions& options) {
-    return solve(devices, k, y, alpha, options);
+    return solve(devices, k, {}, y, alpha, options);
 }
 
 KernelEigenReport kernel_eigen(Backend& backend, const KernelOperator& k, const HostArray& values,
                                const HostArray& vectors, const KernelEigenOptions& options) {
-    return eigen(backend, k, values, vectors, options);
+    return eigen(backend, k, {}, values, vectors, options);
 }
 KernelEigenReport kernel_eigen(Devices& devices, const KernelOperator& k, const HostArray& values,
                                const HostArray& vectors, const KernelEigenOptions& options) {
-    return eigen(devices, k, values, vectors, options);
+    return eigen(devices, k, {}, values, vectors, options);
+}
+
+OpReport kernel_apply(Backend& backend, const KernelOperator& k, const KernelRanks& ranks,
+                      const ConstHostArray& v, const HostArray& out, const KernelApplyHostOptions& options) {
+    return apply(backend, k, ranks, v, out, options);
+}
+OpReport kernel_apply(Devices& devices, const KernelOperator& k, const KernelRanks& ranks,
+                      const ConstHostArray& v, const HostArray& out, const KernelApplyHostOptions& options) {
+    return apply(devices, k, ranks, v, out, options);
+}
+KernelSolveReport kernel_solve(Backend& backend, const KernelOperator& k, const KernelRanks& ranks,
+                               const ConstHostArray& y, const HostArray& alpha,
+                               const KernelSolveOptions& options) {
+    return solve(backend, k, ranks, y, alpha, options);
+}
+KernelSolveReport kernel_solve(Devices& devices, const KernelOperator& k, const KernelRanks& ranks,
+                               const ConstHostArray& y, const HostArray& alpha,
+                               const KernelSolveOptions& options) {
+    return solve(devices, k, ranks, y, alpha, options);
+}
+KernelEigenReport kernel_eigen(Backend& backend, const KernelOperator& k, const KernelRanks& ranks,
+                               const HostArray& values, const HostArray& vectors,
+                               const KernelEigenOptions& options) {
+    return eigen(backend, k, ranks, values, vectors, options);
+}
+KernelEigenReport kernel_eigen(Devices& devices, const KernelOperator& k, const KernelRanks& ranks,
+                               const HostArray& values, const HostArray& vectors,
+                               const KernelEigenOptions& options) {
+    return eigen(devices, k, ranks, values, vectors, options);
 }
 
 OpReport kernel_predict(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x_new,

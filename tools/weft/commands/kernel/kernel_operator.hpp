@@ -18,7 +18,8 @@ namespace weft::tool {
 struct OperatorArguments {
     std::string x, y, v, out;  ///< y: columns of K; v: what is multiplied or solved for
     std::string map = "ryrz", dtype;
-    bool normalize = false, transpose = false, explain = false, json = false;
+    bool normalize = false, transpose = false, explain = false, json = false, mpi = false;
+    int ranks = 0;  ///< over which the command runs; 0: none
     double scale = 1, jitter = 0, lambda = 0, tolerance = 1e-4;
     std::uint32_t rank = 200, max_iterations = 200, max_products = 100, values = 10;
     std::uint64_t seed = 1;
