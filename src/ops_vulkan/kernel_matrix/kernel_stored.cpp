@@ -15,7 +15,6 @@ namespace weft {
 namespace {
 
 using kernels::DevicePlans;
-using kernels::facts_of;
 using kernels::HostMatrixCall;
 using kernels::MatrixItems;
 using kernels::StoreFacts;
@@ -66,24 +65,21 @@ OpReport of_features(Where& where, const KernelMatrixCircuit& circuit, const Con
                      const ConstHostArray* y, KernelMatrixStore& k, const KernelMatrixShape& shape,
                      const KernelMatrixHostOptions& host) {
     const TileStore& store = detail::Access::state(k);
-    const KernelMatrixOptions options = kernels::host_options(host, false);
-    kernels::check_features(facts_of(x), facts_of(y), {store.shape().values(), store.type()}, shape, options);
-    const kernels::CircuitFacts facts = kernels::circuit_facts(shape, circuit, true);
-    kernels::check_host_features(x, y, unmapped(store), shape, circuit.scale,
-                                 core::first_backend(where).plan().copy_threads);
-    return into_store(where, {&circuit, x, y, unmapped(store), shape, options, host.batch, facts}, k);
+    return into_store(
+        where,
+        kernels::checked_features(circuit, x, y, unmapped(store), {store.shape().values(), store.type()},
+                                  shape, host, core::first_backend(where).plan().copy_threads),
+        k);
 }
 
 template <class Where>
 OpReport of_states(Where& where, const ConstHostArray& x, const ConstHostArray* y, KernelMatrixStore& k,
                    const KernelMatrixShape& shape, const KernelMatrixHostOptions& host) {
     const TileStore& store = detail::Access::state(k);
-    const KernelMatrixOptions options = kernels::host_options(host, false);
-    kernels::check_states(facts_of(x), facts_of(y), {store.shape().values(), store.type()}, shape, options);
-    kernels::check_host_states(x, y, unmapped(store), shape, core::first_backend(where).plan().copy_threads);
-    return into_store(
-        where,
-        {nullptr, x, y, unmapped(store), shape, options, host.batch, kernels::state_facts(x.type, true)}, k);
+    return into_store(where,
+                      kernels::checked_states(x, y, unmapped(store), {store.shape().values(), store.type()},
+                                              shape, host, core::first_backend(where).plan().copy_threads),
+                      k);
 }
 
 }  // namespace
