@@ -35,8 +35,9 @@ if [ "${CONSUMER_C:-0}" = 1 ]; then
     LD_LIBRARY_PATH=$("${PKG_CONFIG:-pkg-config}" --variable=libdir weft-c) "$folder/consumer_c"
 fi
 if [ -n "${CONSUMER_MPI:-}" ]; then
-    # MPI's compiler is another compiler; it adds its own flags and libraries.
-    CXX=$CONSUMER_MPI
+    # MPI's compiler is the same one, with flags and libraries of its own.
+    OMPI_CXX=$plain MPICH_CXX=$plain CXX=$CONSUMER_MPI
+    export OMPI_CXX MPICH_CXX
     build consumer_mpi weft-mpi
     test -x "$folder/consumer_mpi"  # mpi.ranks runs ranks
     CXX=$plain
