@@ -10,6 +10,8 @@
 
 #include <weft/ops/kernel_solve.hpp>
 
+#include "ops/kernel_operator/solve_checkpoint.hpp"
+
 namespace weft::kernels {
 
 /// What a solve needs of K. Matrices are row by row.
@@ -19,15 +21,22 @@ struct SolveKernel {
     std::function<void(std::span<const double> v, std::span<double> out)> apply;
     /// Rows of K, [rows, samples].
     std::function<void(const std::vector<std::uint32_t>& rows, std::span<float> out)> rows;
+    /// The diagonal of K; empty: it is 1.
+    std::function<void(std::span<double> out)> diagonal = {};
 };
 
 /// (F F^T + s I)^-1 with a low-rank F F^T that is near K, and s of at least lambda.
 class LowRankInverse {
   public:
-    /// K has a diagonal of ones.
-    LowRankInverse(const SolveKernel& kernel, const KernelSolveOptions& options);
+    /// Sums depend on the number of `threads` in their last bits; 0: as many as there are cores.
+    LowRankInverse(const SolveKernel& kernel, const KernelSolveOptions& options, std::uint32_t threads = 0);
+    /// As many as a checkpoint says, or as there are cores, which a new one keeps; it may be null.
+    LowRankInverse(const SolveKernel& kernel, const KernelSolveOptions& options, SolveCheckpoint* checkpoint);
     ~LowRankInverse();
+    /// Directions of K that F has, beyond the rounding of float32.
     std::uint32_t rank() const noexcept;
+    /// The rows in which F F^T agrees with K, in the order in which they were drawn.
+    const std::vector<std::uint32_t>& rows() const noexcept;
     /// Of `columns` vectors.
     void apply(std::span<const double> v, std::span<double> out, std::uint32_t columns) const;
 
@@ -39,10 +48,11 @@ class LowRankInverse {
 /// Called after each iteration with their number; may throw.
 using IterationDone = std::function<void(std::uint32_t iterations)>;
 
-/// x with (K + lambda I) x = y; fills in iterations, residuals and converged. `inverse` may be null.
+/// x with (K + lambda I) x = y; fills in iterations, residuals and converged. `inverse` and `checkpoint` may
+/// be null.
 void conjugate_gradients(const SolveKernel& kernel, const LowRankInverse* inverse, std::span<const double> y,
                          std::span<double> x, const KernelSolveOptions& options, const IterationDone& done,
-                         KernelSolveReport& report);
+                         KernelSolveReport& report, SolveCheckpoint* checkpoint = nullptr);
 
 /// Errors: invalid_argument.
 void check_solve(const KernelMatrixShape& shape, ElementType type, const ConstHostArray& y,
