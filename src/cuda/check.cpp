@@ -17,18 +17,30 @@ Errc code_of(cudaError_t result) {
         case cudaErrorSystemDriverMismatch:
         case cudaErrorSystemNotReady:
         case cudaErrorInvalidDevice:
+        case cudaErrorDevicesUnavailable:
             return Errc::no_device;
         case cudaErrorMemoryAllocation:
             return Errc::out_of_memory;
+        // After these CUDA refuses all further work of the process on the device,
+        case cudaErrorContained:
         case cudaErrorIllegalAddress:
         case cudaErrorLaunchTimeout:
+        case cudaErrorAssert:
         case cudaErrorHardwareStackError:
         case cudaErrorIllegalInstruction:
         case cudaErrorMisalignedAddress:
         case cudaErrorInvalidAddressSpace:
         case cudaErrorInvalidPc:
         case cudaErrorLaunchFailure:
+        case cudaErrorTensorMemoryLeak:
+        case cudaErrorMpsClientTerminated:
+        case cudaErrorExternalDevice:
+        // the hardware is damaged,
         case cudaErrorECCUncorrectable:
+        case cudaErrorNvlinkUncorrectable:
+        // or the context is gone, and all memory and streams with it, as after cudaDeviceReset.
+        case cudaErrorDeviceUninitialized:
+        case cudaErrorContextIsDestroyed:
             return Errc::device_lost;
         case cudaErrorNotSupported:
         case cudaErrorNoKernelImageForDevice:

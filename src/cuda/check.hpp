@@ -10,8 +10,9 @@
 namespace weft::cuda {
 
 /// Throws unless `result` is cudaSuccess. The user called `function`, and `call` is what returned the result.
-/// Errors: no_device - no driver, one too old, or no device; out_of_memory; device_lost - a kernel failed and
-/// the context is gone; driver. native_code() is the cudaError_t.
+/// Errors: no_device - no driver, one too old, or no device that is free; out_of_memory; device_lost - a
+/// kernel or the hardware failed, or the context is gone, so that nothing more runs on the device in this
+/// process; unsupported; driver. native_code() is the cudaError_t.
 void check(cudaError_t result, const char* function, const char* call);
 
 /// The same for what a launch of a kernel returned.

@@ -44,9 +44,7 @@ std::size_t Devices::size() const {
 }
 
 const DeviceInfo& Devices::operator[](std::size_t index) const {
-    if (index >= size())
-        throw Error(Errc::invalid_argument, "cuda::Devices: no such device (got " + std::to_string(index) +
-                                                ", need less than " + std::to_string(size()) + ")");
+    state().require_index("cuda::Devices", index);
     return state().info(index);
 }
 

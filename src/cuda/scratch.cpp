@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string>
@@ -51,6 +52,18 @@ Scratch& Scratch::operator=(Scratch&& other) noexcept {
 
 Scratch::~Scratch() {
     if (data_ != nullptr) static_cast<void>(cudaFreeAsync(data_, stream_));
+}
+
+std::uint64_t kept_scratch_bytes(const char* function) {
+    int device = 0;
+    check(cudaGetDevice(&device), function, "cudaGetDevice");
+    const cudaMemPool_t pool = pool_of(device, function);
+    std::uint64_t reserved = 0, used = 0;
+    check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved), function,
+          "cudaMemPoolGetAttribute");
+    check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used), function,
+          "cudaMemPoolGetAttribute");
+    return reserved - std::min(reserved, used);
 }
 
 }  // namespace weft::cuda

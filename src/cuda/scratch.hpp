@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <weft/cuda/device.hpp>
 
@@ -28,5 +29,8 @@ class Scratch {
     StreamHandle stream_ = nullptr;
     void* data_ = nullptr;
 };
+
+/// Bytes of the current device that the pool keeps and nobody uses. Errors: driver, device_lost.
+std::uint64_t kept_scratch_bytes(const char* function);
 
 }  // namespace weft::cuda

@@ -13,6 +13,7 @@
 #include <weft/cuda/host.hpp>
 
 #include "cuda/check.hpp"
+#include "cuda/slot_ring.hpp"
 #include "host/copy_workers.hpp"
 #include "host/cpu_set.hpp"
 #include "plan/work/host_chunks.hpp"
@@ -30,14 +31,6 @@ constexpr std::uint64_t kAlignment = 256;
 
 std::uint64_t aligned(std::uint64_t bytes) {
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
-bool is_page_locked(const void* data) {
-    cudaPointerAttributes attributes{};
-    if (cudaPointerGetAttributes(&attributes, data) == cudaSuccess)
-        return attributes.type == cudaMemoryTypeHost;
-    static_cast<void>(cudaGetLastError());
-    return false;
 }
 
 /// Shared by all calls. Like the rings, it is never destroyed. Threads that settings replaced end with the
@@ -84,100 +77,6 @@ core::HostChunkPlan plan_of(const char* function, const HostWork& work, const Ba
                                   Shared::all().settings());
 }
 
-/// Memory of one kind that grows.
-struct Area {
-    std::byte* data = nullptr;
-    std::uint64_t bytes = 0;
-
-    void reserve(const char* function, std::uint64_t need, bool on_device) {
-        if (need <= bytes) return;
-        release(on_device);
-        void* fresh = nullptr;
-        if (on_device)
-            check(cudaMalloc(&fresh, need), function, "cudaMalloc");
-        else
-            check(cudaHostAlloc(&fresh, need, cudaHostAllocPortable), function, "cudaHostAlloc");
-        data = static_cast<std::byte*>(fresh);
-        bytes = need;
-    }
-    void release(bool on_device) noexcept {
-        if (data != nullptr) static_cast<void>(on_device ? cudaFree(data) : cudaFreeHost(data));
-        data = nullptr;
-        bytes = 0;
-    }
-};
-
-struct Slot {
-    cudaStream_t stream = nullptr;
-    Area staging, device;
-    bool busy = false;
-    Chunk chunk;
-};
-
-struct Ring {
-    int device = 0;
-    std::vector<Slot> slots;
-
-    Ring(int ordinal, std::size_t count, const char* function) : device(ordinal), slots(count) {
-        for (Slot& slot : slots)
-            check(cudaStreamCreateWithFlags(&slot.stream, cudaStreamNonBlocking), function,
-                  "cudaStreamCreateWithFlags");
-    }
-    Ring(Ring&&) = delete;
-    ~Ring() {
-        for (Slot& slot : slots) {
-            slot.staging.release(false);
-            slot.device.release(true);
-            if (slot.stream != nullptr) static_cast<void>(cudaStreamDestroy(slot.stream));
-        }
-    }
-};
-
-/// Rings that no call uses. They are never destroyed, because CUDA ends before the static objects of a
-/// program.
-struct IdleRings {
-    std::mutex mutex;
-    std::vector<std::unique_ptr<Ring>> rings;
-};
-IdleRings& idle_rings() {
-    static auto* const idle = new IdleRings;
-    return *idle;
-}
-
-/// A ring for the time of a call.
-class Lease {
-  public:
-    Lease(const char* function, std::size_t slots) {
-        int device = 0;
-        check(cudaGetDevice(&device), function, "cudaGetDevice");
-        IdleRings& idle = idle_rings();
-        {
-            const std::lock_guard lock(idle.mutex);
-            const auto found = std::find_if(idle.rings.rbegin(), idle.rings.rend(), [&](const auto& ring) {
-                return ring->device == device && ring->slots.size() == slots;
-            });
-            if (found != idle.rings.rend()) {
-                ring_ = std::move(*found);
-                idle.rings.erase(std::next(found).base());
-            }
-        }
-        if (!ring_) ring_ = std::make_unique<Ring>(device, slots, function);
-    }
-    Lease(Lease&&) = delete;
-    ~Lease() {
-        for (Slot& slot : ring_->slots) {
-            if (slot.busy) static_cast<void>(cudaStreamSynchronize(slot.stream));
-            slot.busy = false;
-        }
-        const std::lock_guard lock(idle_rings().mutex);
-        idle_rings().rings.push_back(std::move(ring_));
-    }
-    std::vector<Slot>& slots() { return ring_->slots; }
-
-  private:
-    std::unique_ptr<Ring> ring_;
-};
-
 // The part of an array that belongs to a chunk.
 template <class Array>
 std::uint64_t bytes_of(const Array& array, const Chunk& chunk) {
@@ -192,12 +91,13 @@ class Run {
           workers_(Shared::all().workers()),
           lease_(function, plan.ring_slots),
           count_(plan.chunk_elements) {
+        for (RingSlot& slot : lease_.slots()) slots_.push_back({slot});
         for (const HostInput& in : work.inputs) locked_in_.push_back(is_page_locked(in.data));
         for (const HostOutput& out : work.outputs) locked_out_.push_back(is_page_locked(out.data));
     }
 
     void all(BatchReport& report) {
-        std::vector<Slot>& slots = lease_.slots();
+        std::vector<Slot>& slots = slots_;
         std::size_t next = 0;
         for (std::uint64_t first = 0; first < work_.elements;
              first += count_, next = (next + 1) % slots.size()) {
@@ -220,23 +120,28 @@ class Run {
     }
 
   private:
+    struct Slot {
+        RingSlot& at;
+        Chunk chunk{};
+    };
+
     void start(Slot& slot, std::uint64_t first, std::uint64_t count) {
         std::uint64_t need = 0;
         const std::uint64_t most = std::min(count_, work_.elements);
         for (const HostInput& in : work_.inputs) need += aligned(most * in.element_bytes);
         for (const HostOutput& out : work_.outputs) need += aligned(most * out.element_bytes);
-        slot.device.reserve(function_, need, true);
-        slot.staging.reserve(function_, need, false);
-        slot.chunk = {slot.stream, {}, {}, first, count};
+        slot.at.device.reserve(function_, need, true);
+        slot.at.staging.reserve(function_, need, false);
+        slot.chunk = {slot.at.stream, {}, {}, first, count};
         ++chunks_;
-        slot.busy = true;
+        slot.at.busy = true;
         std::uint64_t at = 0;
         for (const HostInput& in : work_.inputs) {
-            slot.chunk.inputs.push_back(slot.device.data + at);
+            slot.chunk.inputs.push_back(slot.at.device.data + at);
             at += aligned(most * in.element_bytes);
         }
         for (const HostOutput& out : work_.outputs) {
-            slot.chunk.outputs.push_back(slot.device.data + at);
+            slot.chunk.outputs.push_back(slot.at.device.data + at);
             at += aligned(most * out.element_bytes);
         }
         copy_there(slot);
@@ -246,7 +151,7 @@ class Run {
 
     // An area of a slot has the same offset in staging memory as on the device.
     static std::byte* staged(const Slot& slot, const std::byte* on_device) {
-        return slot.staging.data + (on_device - slot.device.data);
+        return slot.at.staging.data + (on_device - slot.at.device.data);
     }
 
     void copy_there(Slot& slot) {
@@ -261,9 +166,9 @@ class Run {
                     {staged(slot, slot.chunk.inputs[i]), source(i), bytes_of(work_.inputs[i], slot.chunk)});
         copy(copy_in_s_);
         for (std::size_t i = 0; i < work_.inputs.size(); ++i)
-            check(cudaMemcpyAsync(slot.chunk.inputs[i],
-                                  locked_in_[i] ? source(i) : staged(slot, slot.chunk.inputs[i]),
-                                  bytes_of(work_.inputs[i], slot.chunk), cudaMemcpyHostToDevice, slot.stream),
+            check(cudaMemcpyAsync(
+                      slot.chunk.inputs[i], locked_in_[i] ? source(i) : staged(slot, slot.chunk.inputs[i]),
+                      bytes_of(work_.inputs[i], slot.chunk), cudaMemcpyHostToDevice, slot.at.stream),
                   function_, "cudaMemcpyAsync");
     }
 
@@ -271,7 +176,7 @@ class Run {
         for (std::size_t i = 0; i < work_.outputs.size(); ++i)
             check(cudaMemcpyAsync(locked_out_[i] ? target(slot, i) : staged(slot, slot.chunk.outputs[i]),
                                   slot.chunk.outputs[i], bytes_of(work_.outputs[i], slot.chunk),
-                                  cudaMemcpyDeviceToHost, slot.stream),
+                                  cudaMemcpyDeviceToHost, slot.at.stream),
                   function_, "cudaMemcpyAsync");
     }
     std::byte* target(const Slot& slot, std::size_t i) const {
@@ -280,10 +185,10 @@ class Run {
     }
 
     void finish(Slot& slot) {
-        if (!slot.busy) return;
-        slot.busy = false;
+        if (!slot.at.busy) return;
+        slot.at.busy = false;
         const auto begin = Clock::now();
-        check(cudaStreamSynchronize(slot.stream), function_, "cudaStreamSynchronize");
+        check(cudaStreamSynchronize(slot.at.stream), function_, "cudaStreamSynchronize");
         wait_s_ += seconds_since(begin);
         copies_.clear();
         for (std::size_t i = 0; i < work_.outputs.size(); ++i)
@@ -304,7 +209,8 @@ class Run {
     const char* function_;
     const HostWork& work_;
     const std::shared_ptr<core::CopyWorkers> workers_;
-    Lease lease_;
+    RingLease lease_;
+    std::vector<Slot> slots_;
     std::vector<bool> locked_in_, locked_out_;
     const std::uint64_t count_;
     std::uint64_t chunks_ = 0;
@@ -313,6 +219,10 @@ class Run {
 };
 
 }  // namespace
+
+std::uint32_t copy_threads() {
+    return core::host_copy_threads(Shared::all().settings(), host_threads());
+}
 
 std::uint32_t host_threads() {
     return core::usable_cores();

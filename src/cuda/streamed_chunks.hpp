@@ -42,6 +42,9 @@ struct HostWork {
     std::function<void(const Chunk&)> done = {};
 };
 
+/// Threads that copy on the host for a call, the caller's included.
+std::uint32_t copy_threads();
+
 /// Cores that the calling thread may use, at least 1.
 std::uint32_t host_threads();
 

@@ -319,12 +319,13 @@ void SharedRun::fail_share(std::size_t row, std::uint64_t added) {
     if (code == Errc::device_lost) devices_.set_lost(rows_[row].device);
     const std::lock_guard lock(mutex_);
     done_units_ -= added;
-    const bool leaves = code == Errc::device_lost || code == Errc::out_of_memory || code == Errc::unsupported;
+    const bool leaves = code == Errc::device_lost || code == Errc::out_of_memory ||
+                        code == Errc::unsupported || code == Errc::no_device;
     if (leaves) {
         rows_[row].report.lost = code == Errc::device_lost;
         rows_[row].report.note = code == Errc::device_lost ? "lost: " + text : text;
         const bool first_time = queue_.drop(row, code == Errc::device_lost);
-        const bool untouched = call_.repeatable || code == Errc::unsupported;
+        const bool untouched = call_.repeatable || code == Errc::unsupported || code == Errc::no_device;
         last_drop_ = error;
         if (first_time && untouched && !queue_.stranded()) return changed_.notify_all();
     }

@@ -10,6 +10,12 @@ namespace weft::core {
 SharedDevices::SharedDevices(std::size_t devices)
     : lost_(std::make_shared<std::vector<std::atomic<bool>>>(devices)) {}
 
+void SharedDevices::require_index(const char* type, std::size_t index) const {
+    if (index < size()) return;
+    throw Error(Errc::invalid_argument, std::string(type) + ": no such device (got " + std::to_string(index) +
+                                            ", need less than " + std::to_string(size()) + ")");
+}
+
 std::vector<std::size_t> SharedDevices::usable(const char* function) const {
     std::vector<std::size_t> usable;
     for (std::size_t i = 0; i < size(); ++i)

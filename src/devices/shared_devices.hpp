@@ -35,6 +35,9 @@ class SharedDevices {
     /// Where threads and page-locked memory of the device should be; empty: anywhere.
     virtual const CpuSet& node_cpus(std::size_t device) const = 0;
 
+    /// Errors: invalid_argument - beyond the last; the text names the `type` of the list.
+    void require_index(const char* type, std::size_t index) const;
+
     void set_lost(std::size_t device) { (*lost_)[device] = true; }
     bool lost(std::size_t device) const { return (*lost_)[device]; }
     /// set_lost for objects that may outlive this one.

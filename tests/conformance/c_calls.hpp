@@ -42,6 +42,78 @@ inline void call_field_apply(CResident& place, weft::Field field, weft::FieldOp 
                                             out.view, &options));
 }
 
+// Transforms.
+template <class Options>
+weft_ntt_options c_ntt_options(const Options& all) {
+    weft_ntt_options options{};
+    options.size = sizeof(options);
+    options.order = static_cast<weft_ntt_order>(all.order);
+    options.form = static_cast<weft_field_form>(all.form);
+    options.shader = static_cast<weft_field_shader>(all.shader);
+    options.coset = c_span(all.coset);
+    options.root = c_span(all.root);
+    return options;
+}
+inline weft_ntt_shape c_shape(const weft::NttShape& shape) {
+    return {shape.log_size, static_cast<weft_ntt_layout>(shape.layout), shape.batch, shape.inputs};
+}
+inline weft::OpReport call_ntt(CStreamed&, weft::Field field, weft::NttDirection direction,
+                               const weft::ConstHostArray& in, const weft::HostArray& out,
+                               const weft::NttShape& shape, const weft::NttHostOptions& all) {
+    const CBatch batch(all.batch);
+    weft_ntt_options options = c_ntt_options(all);
+    options.check_values = all.check_values ? 1 : 0;
+    options.batch = &batch.options;
+    return c_report([&](weft_report* report) {
+        return weft_ntt(c_backend(), static_cast<weft_field>(field),
+                        static_cast<weft_ntt_direction>(direction), c_span(in), c_span(out), c_shape(shape),
+                        &options, report);
+    });
+}
+inline void call_ntt(CResident& place, weft::Field field, weft::NttDirection direction, const CView& in,
+                     const CView& out, const weft::NttShape& shape, const weft::NttOptions& all) {
+    const weft_ntt_options options = c_ntt_options(all);
+    raise_unless_ok(weft_stream_ntt(place.stream(), static_cast<weft_field>(field),
+                                    static_cast<weft_ntt_direction>(direction), in.view, out.view,
+                                    c_shape(shape), &options));
+}
+inline weft::OpReport call_ntt_extend(CStreamed&, weft::Field field, const weft::ConstHostArray& in,
+                                      const weft::HostArray& out, const weft::NttShape& shape,
+                                      std::uint32_t blowup, const weft::NttHostOptions& all) {
+    const CBatch batch(all.batch);
+    weft_ntt_options options = c_ntt_options(all);
+    options.check_values = all.check_values ? 1 : 0;
+    options.batch = &batch.options;
+    return c_report([&](weft_report* report) {
+        return weft_ntt_extend(c_backend(), static_cast<weft_field>(field), c_span(in), c_span(out),
+                               c_shape(shape), blowup, &options, report);
+    });
+}
+inline void call_ntt_extend(CResident& place, weft::Field field, const CView& in, const CView& out,
+                            const weft::NttShape& shape, std::uint32_t blowup, const weft::NttOptions& all) {
+    const weft_ntt_options options = c_ntt_options(all);
+    raise_unless_ok(weft_stream_ntt_extend(place.stream(), static_cast<weft_field>(field), in.view, out.view,
+                                           c_shape(shape), blowup, &options));
+}
+inline weft::OpReport call_ntt_product(CStreamed&, weft::Field field, const weft::ConstHostArray& a,
+                                       const weft::ConstHostArray& b, const weft::HostArray& out,
+                                       const weft::FieldHostOptions& all) {
+    const CBatch batch(all.batch);
+    weft_field_options options = c_options(all);
+    options.check_values = all.check_values ? 1 : 0;
+    options.batch = &batch.options;
+    return c_report([&](weft_report* report) {
+        return weft_ntt_product(c_backend(), static_cast<weft_field>(field), c_span(a), c_span(b),
+                                c_span(out), &options, report);
+    });
+}
+inline void call_ntt_product(CResident& place, weft::Field field, const CView& a, const CView& b,
+                             const CView& out, const weft::FieldOptions& all) {
+    const weft_field_options options = c_options(all);
+    raise_unless_ok(weft_stream_ntt_product(place.stream(), static_cast<weft_field>(field), a.view, b.view,
+                                            out.view, &options));
+}
+
 // Encoders.
 struct COutcome {
     std::shared_ptr<weft_encode_outcome> outcome;

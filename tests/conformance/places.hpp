@@ -20,6 +20,7 @@
 #include <weft/cuda/field.hpp>
 #include <weft/cuda/host.hpp>
 #include <weft/cuda/kernel_matrix.hpp>
+#include <weft/cuda/kernel_operator.hpp>
 #include <weft/cuda/lattice.hpp>
 
 #include "support/cuda_array.hpp"
@@ -240,6 +241,9 @@ WEFT_CALL_BY_VULKAN(ntt_product)
 WEFT_CALL_EVERYWHERE(encode)
 WEFT_CALL_EVERYWHERE(encode_batch)
 WEFT_CALL_EVERYWHERE(kernel_matrix)
+WEFT_CALL_EVERYWHERE(kernel_apply)
+WEFT_CALL_EVERYWHERE(kernel_rows)
+WEFT_CALL_EVERYWHERE(kernel_diagonal)
 WEFT_CALL_EVERYWHERE(lattice_encode)
 WEFT_CALL_EVERYWHERE(lattice_decode)
 WEFT_CALL_EVERYWHERE(lattice_quantize)

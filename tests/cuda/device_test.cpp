@@ -4,9 +4,11 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <string>
 
 #include <doctest/doctest.h>
 
+#include "cuda/check.hpp"
 #include "cuda/device_match.hpp"
 #include "support/gpu_fixture.hpp"
 
@@ -37,6 +39,41 @@ TEST_CASE("list_devices: without a driver the error names what is missing, other
         // There is a driver, but no device, or all devices are hidden.
         CHECK(e.code() == weft::Errc::no_device);
         CHECK(std::string_view(e.what()).starts_with("cuda::list_devices: "));
+    }
+}
+
+TEST_CASE("check: which results of CUDA mean that a device is lost") {
+    using weft::Errc;
+    const auto code_of = [](cudaError_t result) {
+        try {
+            weft::cuda::check(result, "call", "cudaStreamSynchronize");
+        } catch (const weft::Error& error) {
+            CHECK(error.native_code() == result);
+            CHECK(std::string(error.what()).starts_with("call: "));
+            CHECK(std::string(error.what()).find(cudaGetErrorName(result)) != std::string::npos);
+            return error.code();
+        }
+        FAIL("nothing was thrown");
+        return Errc::driver;
+    };
+    CHECK_NOTHROW(weft::cuda::check(cudaSuccess, "call", "cudaStreamSynchronize"));
+    for (const cudaError_t lost :
+         {cudaErrorIllegalAddress, cudaErrorLaunchFailure, cudaErrorLaunchTimeout, cudaErrorAssert,
+          cudaErrorIllegalInstruction, cudaErrorMisalignedAddress, cudaErrorInvalidAddressSpace,
+          cudaErrorInvalidPc, cudaErrorHardwareStackError, cudaErrorContained, cudaErrorTensorMemoryLeak,
+          cudaErrorMpsClientTerminated, cudaErrorExternalDevice, cudaErrorECCUncorrectable,
+          cudaErrorNvlinkUncorrectable, cudaErrorDeviceUninitialized, cudaErrorContextIsDestroyed}) {
+        CAPTURE(static_cast<int>(lost));
+        CHECK(code_of(lost) == Errc::device_lost);
+    }
+    // The device works on after these.
+    CHECK(code_of(cudaErrorMemoryAllocation) == Errc::out_of_memory);
+    CHECK(code_of(cudaErrorNotSupported) == Errc::unsupported);
+    CHECK(code_of(cudaErrorDevicesUnavailable) == Errc::no_device);
+    for (const cudaError_t other : {cudaErrorInvalidValue, cudaErrorInvalidResourceHandle, cudaErrorNotReady,
+                                    cudaErrorLaunchOutOfResources, cudaErrorUnknown}) {
+        CAPTURE(static_cast<int>(other));
+        CHECK(code_of(other) == Errc::driver);
     }
 }
 

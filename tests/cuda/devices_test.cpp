@@ -224,16 +224,138 @@ TEST_CASE("cuda devices: lattice codes give the bits of one device") {
           weft::cuda::lattice_search_beta(code, sample, {.width = 19, .steps = 10}).best.beta);
 }
 
-TEST_CASE("cuda devices: a kernel matrix runs on one of them") {
-    Devices devices(pair_of_devices());
-    const std::vector<float> x = normal_values(500 * 6, 7);
-    std::vector<float> got(500 * 500), want(500 * 500);
-    weft::cuda::kernel_matrix(weft::KernelMatrixCircuit(), x, want, {500, 0, 6});
-    const OpReport report =
-        weft::cuda::kernel_matrix(devices, weft::KernelMatrixCircuit(), x, got, {500, 0, 6});
+namespace {
+
+/// Enough rows that several devices share K.
+constexpr std::uint64_t kRows = 8192, kOthers = 5000;
+
+/// A call on `devices`, and the same on the current device alone, give the same bits; all devices take part.
+template <class Value, class Call>
+void check_shared(Devices& devices, const weft::KernelMatrixShape& shape, const Call& call) {
+    std::vector<Value> got(shape.values()), want(shape.values());
+    call(want, static_cast<Devices*>(nullptr), weft::BatchOptions());
+    std::uint64_t last = 0;
+    const OpReport report = call(got, &devices, weft::BatchOptions{.progress = [&](const weft::Progress& p) {
+                                     CHECK(p.done > last);
+                                     CHECK(p.total == shape.pairs());
+                                     last = p.done;
+                                 }});
     CHECK(same_bits(got, want));
-    REQUIRE(report.devices.size() == devices.size());
+    CHECK(last == shape.pairs());
+    check_rows(report, devices, shape.pairs());
+    CHECK(report.bytes_out == got.size() * sizeof(Value));
+}
+
+}  // namespace
+
+TEST_CASE("cuda devices: kernel matrices of features give the bits of one device") {
+    const std::vector<float> x = normal_values(kRows * 10, 7), y = normal_values(kOthers * 10, 8);
+    const std::vector<float> weights(3 * 10, 0.4f);
+    const weft::KernelMatrixCircuit closed, built{.weights = weights, .reupload = true};
+    const weft::KernelMatrixShape square{kRows, 0, 10}, rectangle{kRows, kOthers, 10};
+    weft::KernelMatrixHostOptions tiled, normalized;
+    tiled.state_tile = 2048;
+    tiled.bulk_states = weft::Choice::off;
+    normalized.normalize = true;
+    normalized.jitter = 1e-3;
+    for (const std::string& list : {pair_of_devices(), std::string("0,0,0")}) {
+        CAPTURE(list);
+        Devices devices(list);
+        for (const weft::KernelMatrixCircuit* circuit : {&closed, &built})
+            for (weft::KernelMatrixHostOptions options :
+                 {weft::KernelMatrixHostOptions(), tiled, normalized}) {
+                if (circuit == &closed && options.state_tile > 0) continue;
+                CAPTURE(circuit == &closed);
+                CAPTURE(options.state_tile);
+                CAPTURE(options.normalize);
+                const auto call = [&](std::vector<float>& k, Devices* on, const weft::BatchOptions& batch) {
+                    options.batch = batch;
+                    return on != nullptr ? weft::cuda::kernel_matrix(*on, *circuit, x, k, square, options)
+                                         : weft::cuda::kernel_matrix(*circuit, x, k, square, options);
+                };
+                check_shared<float>(devices, square, call);
+            }
+        for (const weft::KernelMatrixCircuit* circuit : {&closed, &built}) {
+            CAPTURE(circuit == &closed);
+            check_shared<double>(
+                devices, rectangle,
+                [&](std::vector<double>& k, Devices* on, const weft::BatchOptions& batch) {
+                    weft::KernelMatrixHostOptions options;
+                    options.batch = batch;
+                    return on != nullptr
+                               ? weft::cuda::kernel_matrix(*on, *circuit, x, y, k, rectangle, options)
+                               : weft::cuda::kernel_matrix(*circuit, x, y, k, rectangle, options);
+                });
+        }
+    }
+}
+
+TEST_CASE("cuda devices: kernel matrices of states give the bits of one device") {
+    const std::vector<float> angles = normal_values((kRows + kOthers) * 10, 9);
+    std::vector<weft::c32> states((kRows + kOthers) << 10);
+    weft::cuda::encode(weft::EncodeMethod::iqp_z, angles, states, {kRows + kOthers, 10});
+    const std::span<const weft::c32> x = std::span(states).first(kRows << 10),
+                                     y = std::span(states).subspan(kRows << 10);
+    Devices devices(pair_of_devices());
+    const weft::KernelMatrixShape square{kRows, 0, 10}, rectangle{kRows, kOthers, 10};
+    for (const std::int64_t tile : {-1, 1024}) {
+        CAPTURE(tile);
+        weft::KernelMatrixHostOptions options;
+        options.state_tile = tile;
+        options.bulk_states = tile > 0 ? weft::Choice::off : weft::Choice::automatic;
+        check_shared<float>(devices, square,
+                            [&](std::vector<float>& k, Devices* on, const weft::BatchOptions& batch) {
+                                options.batch = batch;
+                                return on != nullptr ? weft::cuda::kernel_matrix(*on, x, k, square, options)
+                                                     : weft::cuda::kernel_matrix(x, k, square, options);
+                            });
+    }
+    check_shared<float>(devices, rectangle,
+                        [&](std::vector<float>& k, Devices* on, const weft::BatchOptions& batch) {
+                            weft::KernelMatrixHostOptions options;
+                            options.batch = batch;
+                            return on != nullptr ? weft::cuda::kernel_matrix(*on, x, y, k, rectangle, options)
+                                                 : weft::cuda::kernel_matrix(x, y, k, rectangle, options);
+                        });
+}
+
+TEST_CASE(
+    "cuda devices: kernel matrices go into page-locked memory in place, are refused, stopped, or small") {
+    Devices devices(pair_of_devices());
+    const std::vector<float> x = normal_values(kRows * 6, 7);
+    const std::vector<float> weights(2 * 6, 0.4f);
+    const weft::KernelMatrixCircuit circuit{.weights = weights, .reupload = true};
+    const weft::KernelMatrixShape shape{kRows, 0, 6};
+    std::vector<float> want(shape.values());
+    weft::cuda::kernel_matrix(circuit, x, want, shape);
+    void* locked = nullptr;
+    REQUIRE(cudaHostAlloc(&locked, want.size() * sizeof(float), cudaHostAllocDefault) == cudaSuccess);
+    weft::cuda::kernel_matrix(devices, circuit, x, std::span(static_cast<float*>(locked), want.size()),
+                              shape);
+    CHECK(std::memcmp(locked, want.data(), want.size() * sizeof(float)) == 0);
+    CHECK(cudaFreeHost(locked) == cudaSuccess);
+    std::vector<float> k(want.size(), 7);
+    check_error(Errc::invalid_argument, "kernel_matrix: BatchOptions::path does not apply", [&] {
+        weft::KernelMatrixHostOptions options;
+        options.batch.path = weft::Path::host;
+        weft::cuda::kernel_matrix(devices, circuit, x, k, shape, options);
+    });
+    check_error(Errc::invalid_argument, "kernel_matrix: ", [&] {
+        weft::cuda::kernel_matrix(devices, circuit, x, k, {kRows, 5, 6});
+    });
+    CHECK(k == std::vector<float>(want.size(), 7));
+    std::stop_source stop;
+    check_error(Errc::cancelled, "kernel_matrix: cancelled", [&] {
+        weft::KernelMatrixHostOptions options;
+        options.batch.progress = [&](const weft::Progress&) { stop.request_stop(); };
+        options.batch.cancel = stop.get_token();
+        weft::cuda::kernel_matrix(devices, circuit, x, k, shape, options);
+    });
+    const weft::KernelMatrixShape little{100, 0, 6};
+    std::vector<float> part(little.values());
+    const OpReport report =
+        weft::cuda::kernel_matrix(devices, circuit, std::span(x).first(600), part, little);
     CHECK(report.devices[0].shares + report.devices[1].shares == 1);
-    CHECK(report.devices[1].note == "kernel matrices of CUDA run on one device");
-    CHECK(report.items == want.size() / 2 + 250);
+    CHECK(report.devices[1].note.find("too little work to share") != std::string::npos);
+    CHECK(report.items == little.pairs());
 }

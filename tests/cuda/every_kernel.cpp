@@ -7,6 +7,7 @@
 #include <weft/cuda/field.hpp>
 #include <weft/cuda/host.hpp>
 #include <weft/cuda/kernel_matrix.hpp>
+#include <weft/cuda/kernel_operator.hpp>
 #include <weft/cuda/lattice.hpp>
 
 #include <cmath>
@@ -113,6 +114,30 @@ void run_kernel_matrices(const CudaStream& stream) {
         }
 }
 
+template <class Real>
+void run_operators(const CudaStream& stream) {
+    using weft::Choice;
+    constexpr std::size_t kRows = 600, kMostColumns = 16;
+    const CudaArray<Real> v(std::vector<Real>(kRows * kMostColumns, Real(0.5))), out(kRows * kMostColumns);
+    for (const weft::FeatureMap map : {weft::FeatureMap::ry, weft::FeatureMap::ryrz})
+        for (const std::uint32_t qubits : {3u, 8u, 11u, 16u, 19u}) {
+            const CudaArray<Real> x(std::vector<Real>(kRows * qubits, Real(0.3)));
+            for (const Choice low_rank : {Choice::off, Choice::on})
+                for (const Choice symmetric : {Choice::off, Choice::on}) {
+                    if (low_rank == Choice::on && (qubits > 8 || symmetric == Choice::on)) continue;
+                    const weft::cuda::KernelOperator k(
+                        stream, {.map = map}, x.span(), {kRows, 0, qubits},
+                        {.type = weft::element_type<Real>(), .symmetric = symmetric, .low_rank = low_rank});
+                    for (const std::size_t columns : {1u, 3u, 16u})
+                        weft::cuda::kernel_apply(stream, k, v.span(0, kRows * columns),
+                                                 out.span(0, kRows * columns), {.b = 1, .lambda = 1});
+                    weft::cuda::kernel_rows(stream, k, {1, 599}, out.span(0, 2 * kRows));
+                    weft::cuda::kernel_diagonal(stream, k, out.span(0, kRows));
+                    stream.wait();
+                }
+        }
+}
+
 // From host memory, in more chunks than one.
 void run_host_forms() {
     const weft::FieldInfo& field = weft::field_info(weft::Field::bls12_381_fp);
@@ -159,10 +184,14 @@ int main(int argc, char** argv) try {
         run_kernel_matrices<weft::c32, float>(stream);
         run_kernel_matrices<weft::c64, double>(stream);
     });
+    run("operator", [&] {
+        run_operators<float>(stream);
+        run_operators<double>(stream);
+    });
     run("host", [] { run_host_forms(); });
     if (!any)
         throw std::runtime_error("no such part (got " + part +
-                                 ", need field, lattice, encode, matrix, host or device)");
+                                 ", need field, lattice, encode, matrix, operator, host or device)");
     std::puts("every kernel ran");
     return 0;
 } catch (const std::exception& error) {

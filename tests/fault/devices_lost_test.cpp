@@ -17,9 +17,18 @@ using weft_fault::LostWaits;
 
 namespace {
 
+/// The devices that WEFT_DEVICE lists, or the one device that it means, twice.
+std::string pair_of_devices() {
+    const weft::Config config = fault_config();
+    if (config.device.find(',') != std::string::npos) return config.device;
+    const std::string uuid = weft::Backend(config).device().uuid;
+    return uuid + "," + uuid;
+}
+
 weft::Config pair_config() {
+    static const std::string devices = pair_of_devices();
     weft::Config config = fault_config();
-    config.device = "llvmpipe,llvmpipe";
+    config.device = devices;
     config.chunk_elements = 1024;
     config.ring_slots = 2;
     return config;

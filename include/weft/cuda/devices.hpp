@@ -8,10 +8,10 @@
 //     std::vector<std::uint64_t> sum(4000);
 //     weft::cuda::field_apply(devices, weft::Field::bn254_fr, weft::FieldOp::add, a, b, {}, sum);
 //
-// Work is shared as by a weft::Devices, with the same results and reports. A share is a call of the function
-// without a Devices on its device; the calling thread's current device is not changed. A kernel matrix is not
-// shared: it runs on the first device that works. A device on which a kernel failed counts as lost: CUDA
-// allows nothing more on it in this process.
+// Work is shared as by a weft::Devices, with the same results and reports; the calling thread's current
+// device is not changed. A device is lost when a kernel or the hardware fails on it, or when its context is
+// destroyed (cudaDeviceReset): CUDA allows nothing more on it in this process. The other devices do what it
+// has not finished, and later calls leave it out.
 #pragma once
 
 #include <cstddef>

@@ -67,8 +67,8 @@ OpReport lattice_quantize(const LatticeCode& code, std::span<const float> x, std
 LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
                                   const LatticeSearchOptions& options = {});
 
-/// K, X and Y must fit the device's memory. KernelMatrixHostOptions::autotune = on is refused.
-/// Errors: out_of_memory - they do not fit.
+/// K need not fit the device's memory: it is made in blocks or rows, while those before are copied to the
+/// host. KernelMatrixHostOptions::autotune = on is refused. Errors: out_of_memory - no plan fits.
 OpReport kernel_matrix(const KernelMatrixCircuit& circuit, const ConstHostArray& x, const HostArray& k,
                        const KernelMatrixShape& shape, const KernelMatrixHostOptions& options = {});
 OpReport kernel_matrix(const KernelMatrixCircuit& circuit, const ConstHostArray& x, const ConstHostArray& y,

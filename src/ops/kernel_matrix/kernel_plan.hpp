@@ -184,6 +184,10 @@ struct HostBlock {
 };
 /// The blocks of a K in host memory, in the order in which tiles are packed least often.
 std::vector<HostBlock> host_blocks(const KernelMatrixPlan& plan);
+/// Whether the block has a mirror image: K is square, and the block does not lie on its diagonal.
+inline bool off_diagonal(const KernelMatrixShape& shape, const KernelBlock& block) {
+    return shape.square() && block.row != block.column;
+}
 /// Pairs that a block brings: of a square K, on and below the diagonal.
 std::uint64_t pairs_of(const KernelMatrixShape& shape, const KernelBlock& block) noexcept;
 /// Rows [first, last) of K.

@@ -25,6 +25,8 @@ struct OperatorDevice {
     bool software = false;  ///< runs on the cores of the host
     bool float64 = false;
     std::uint64_t budget_bytes = 0;  ///< memory of the device that may be used
+    /// Kernels were compiled for the shapes of operator_shapes.hpp, and others are filled up to them.
+    bool compiled_ahead = false;
 };
 
 /// The numbers of samples, as shaders/kernel_operator/operator_parameters.h defines them.
@@ -81,8 +83,9 @@ struct OperatorBand {
 
 /// A pass over K for some columns of V.
 struct ApplyPass {
-    std::uint32_t first = 0;  ///< column of V
-    std::uint32_t width = 1;  ///< columns of V
+    std::uint32_t first = 0;    ///< column of V
+    std::uint32_t columns = 1;  ///< columns of V
+    std::uint32_t width = 1;    ///< the same with those that fill a pass up (kernels compiled ahead)
     bool symmetric = false;
     std::uint32_t workgroup = 128;  ///< invocations
     std::uint32_t rows = 4;         ///< of an invocation

@@ -6,14 +6,18 @@
 
 namespace weft::kernels {
 
-std::vector<int> column_exponents(std::span<const double> values, std::size_t columns) {
-    std::vector<double> largest(columns, 0.0);
+std::vector<double> column_maxima(std::span<const double> values, std::size_t columns) {
+    std::vector<double> maxima(columns, 0.0);
     for (std::size_t i = 0; i < values.size(); i += columns)
-        for (std::size_t c = 0; c < columns; ++c) largest[c] = std::max(largest[c], std::abs(values[i + c]));
-    std::vector<int> exponents(columns, 0);
-    for (std::size_t c = 0; c < columns; ++c) {
-        constexpr int kHarmless = 60;
-        if (largest[c] > 0 && std::isfinite(largest[c])) std::frexp(largest[c], &exponents[c]);
+        for (std::size_t c = 0; c < columns; ++c) maxima[c] = std::max(maxima[c], std::abs(values[i + c]));
+    return maxima;
+}
+
+std::vector<int> exponents_of(std::span<const double> maxima) {
+    constexpr int kHarmless = 60;
+    std::vector<int> exponents(maxima.size(), 0);
+    for (std::size_t c = 0; c < maxima.size(); ++c) {
+        if (maxima[c] > 0 && std::isfinite(maxima[c])) std::frexp(maxima[c], &exponents[c]);
         if (std::abs(exponents[c]) <= kHarmless) exponents[c] = 0;
     }
     return exponents;

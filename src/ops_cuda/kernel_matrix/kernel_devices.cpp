@@ -1,39 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes <weft/cuda/devices.hpp>: kernel matrices, each on the first device that works.
+// Completes <weft/cuda/devices.hpp>: kernel matrices on several devices. Shares are consecutive rows of a
+// closed form, or consecutive blocks of K in the order in which packed states are used again.
 #include <weft/cuda/devices.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "cuda/devices_state.hpp"
+#include "cuda/streamed_chunks.hpp"
+#include "ops/kernel_matrix/shared_matrix.hpp"
+#include "ops_cuda/kernel_matrix/kernel_shares.hpp"
 
 namespace weft::cuda {
 namespace {
 
-/// `call` makes the matrix on the current device. If the device is lost, or has no memory, the next one makes
-/// it.
-template <class Call>
-OpReport on_one(Devices& devices, const KernelMatrixShape& shape, const BatchOptions& batch,
-                const Call& call) {
-    constexpr const char* kFunction = "kernel_matrix";
-    OpReport made;
-    const auto work = [&](const core::Share&, core::ShareWatch& watch) {
-        return made = call(watch.options(batch));
-    };
-    const OpReport shared = run_shares(devices, {.function = kFunction,
-                                                 .rates = kFunction,
-                                                 .items = 1,
-                                                 .single_job = true,
-                                                 .progress_total = shape.pairs(),
-                                                 .options = batch,
-                                                 .worker = on_each(devices, kFunction, work)});
-    made.devices = shared.devices;
-    for (DeviceReport& row : made.devices)
-        if (row.shares == 0 && !row.lost) row.note = "kernel matrices of CUDA run on one device";
-    return made;
+constexpr const char* kFunction = "kernel_matrix";
+
+kernels::DevicePlans plan_together(Devices& devices, const kernels::HostMatrixCall& call) {
+    std::vector<kernels::MatrixDevice> places;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        const DeviceInfo& info = devices[i];
+        places.push_back({.kind = info.name + ", " + std::to_string(info.compute_major) + "." +
+                                  std::to_string(info.compute_minor),
+                          .lost = devices.lost(i),
+                          .plan = [&info, &call](const KernelMatrixOptions& options) {
+                              const CurrentDevice current(kFunction, info);
+                              return plan_on_current(call, options);
+                          }});
+    }
+    return kernels::plan_together(places, call.options);
 }
 
-KernelMatrixHostOptions with(const KernelMatrixHostOptions& options, const BatchOptions& batch) {
-    KernelMatrixHostOptions made = options;
-    made.batch = batch;
-    return made;
+OpReport run(Devices& devices, const kernels::HostMatrixCall& call) {
+    const kernels::DevicePlans plans = plan_together(devices, call);
+    const kernels::MatrixItems items = kernels::all_items(plans.first());
+    const std::function<core::DeviceWorker(std::size_t)> worker = [&](std::size_t device) {
+        const CurrentDevice current(kFunction, devices[device]);
+        const auto shares = std::make_shared<MatrixShares>(plans.of(device), call, items);
+        return [shares, &call, &info = devices[device]](const core::Share& share, core::ShareWatch& watch) {
+            const CurrentDevice of_share(kFunction, info);
+            return shares->make(share, watch.options(call.batch), ~std::uint64_t{0});
+        };
+    };
+    return kernels::shared_report(
+        call, plans, run_shares(devices, kernels::shared_matrix(call, plans, items, false, worker)));
 }
 
 }  // namespace
@@ -41,29 +55,25 @@ KernelMatrixHostOptions with(const KernelMatrixHostOptions& options, const Batch
 OpReport kernel_matrix(Devices& devices, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                        const HostArray& k, const KernelMatrixShape& shape,
                        const KernelMatrixHostOptions& options) {
-    return on_one(devices, shape, options.batch, [&](const BatchOptions& batch) {
-        return kernel_matrix(circuit, x, k, shape, with(options, batch));
-    });
+    return run(devices, kernels::checked_features(circuit, x, nullptr, k, kernels::facts_of(k), shape,
+                                                  options, host_threads()));
 }
 OpReport kernel_matrix(Devices& devices, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                        const ConstHostArray& y, const HostArray& k, const KernelMatrixShape& shape,
                        const KernelMatrixHostOptions& options) {
-    return on_one(devices, shape, options.batch, [&](const BatchOptions& batch) {
-        return kernel_matrix(circuit, x, y, k, shape, with(options, batch));
-    });
+    return run(devices, kernels::checked_features(circuit, x, &y, k, kernels::facts_of(k), shape, options,
+                                                  host_threads()));
 }
 OpReport kernel_matrix(Devices& devices, const ConstHostArray& states, const HostArray& k,
                        const KernelMatrixShape& shape, const KernelMatrixHostOptions& options) {
-    return on_one(devices, shape, options.batch, [&](const BatchOptions& batch) {
-        return kernel_matrix(states, k, shape, with(options, batch));
-    });
+    return run(devices, kernels::checked_states(states, nullptr, k, kernels::facts_of(k), shape, options,
+                                                host_threads()));
 }
 OpReport kernel_matrix(Devices& devices, const weft::detail::GivenStates<ConstHostArray>& states,
                        const ConstHostArray& others, const HostArray& k, const KernelMatrixShape& shape,
                        const KernelMatrixHostOptions& options) {
-    return on_one(devices, shape, options.batch, [&](const BatchOptions& batch) {
-        return kernel_matrix(states, others, k, shape, with(options, batch));
-    });
+    return run(devices, kernels::checked_states(states, &others, k, kernels::facts_of(k), shape, options,
+                                                host_threads()));
 }
 
 }  // namespace weft::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// States in CUDA device memory, given or built from a circuit, and the kernel matrix of them.
+// States in CUDA device memory: given there or in host memory, or built from a circuit.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,15 @@
 
 #include "cuda/scratch.hpp"
 #include "ops/kernel_matrix/kernel_plan.hpp"
-#include "ops_cuda/kernel_matrix/gram.hpp"
 
 namespace weft::cuda {
 
 /// Planes of cosines and sines: the angles of X, and of Y from plan.others_at on. `y` may be null.
 Scratch angle_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstDeviceArray& x,
                      const ConstDeviceArray* y, double scale);
+/// The same of features in host memory.
+Scratch angle_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstHostArray& x,
+                     const ConstHostArray* y, double scale);
 
 /// Row-major states of X and Y. A caller asks for some rows at a time.
 class StateSource {
@@ -37,6 +39,21 @@ class GivenStates : public StateSource {
     const ConstDeviceArray* y_;
 };
 
+/// States in host memory, uploaded as they are asked for.
+class HostStates : public StateSource {
+  public:
+    HostStates(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstHostArray& x,
+               const ConstHostArray* y);
+    const std::byte* rows(const kernels::StateRows& rows) override;
+
+  private:
+    StreamHandle stream_;
+    const kernels::KernelMatrixPlan& plan_;
+    const ConstHostArray& x_;
+    const ConstHostArray* y_;
+    Scratch memory_;
+};
+
 class CircuitStates : public StateSource {
   public:
     /// `planes`: as angle_planes makes them.
@@ -50,9 +67,5 @@ class CircuitStates : public StateSource {
     bool rz_;
     Scratch planes_, weights_, states_, other_;
 };
-
-/// Puts all of K on the stream.
-void launch_blocks(StreamHandle stream, const kernels::KernelMatrixPlan& plan, StateSource& source,
-                   const DeviceArray& k, const KernelMatrixOptions& options);
 
 }  // namespace weft::cuda

@@ -3,22 +3,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <functional>
 #include <optional>
 #include <utility>
 
 #include "base/batch_call.hpp"
-#include "host/thread_team.hpp"
+#include "ops/kernel_matrix/block_copies.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_packed.hpp"
 
 namespace weft::kernels {
 namespace {
-
-/// Whether the block has a mirror image: K is square, and the block does not lie on its diagonal.
-bool off_diagonal(const KernelMatrixShape& shape, const KernelBlock& block) {
-    return shape.square() && block.row != block.column;
-}
 
 /// Records a block of K.
 void multiply_block(Stream& stream, PackedTiles& tiles, const KernelMatrixShape& shape, const PackedTile& x,
@@ -29,9 +23,6 @@ void multiply_block(Stream& stream, PackedTiles& tiles, const KernelMatrixShape&
     else
         tiles.product().square(stream, x.rows(block.row, block.rows), target);
 }
-
-/// Copying less takes no longer than starting a thread.
-constexpr std::uint64_t kBytesPerThread = std::uint64_t{512} << 10;
 
 /// A block of K, and its mirror image if it has one, on their way to host memory.
 struct Slot {
@@ -56,12 +47,8 @@ class BlockWriter {
           copier_(one_block(plan) && block_bytes(plan) <= kSmallBytes ? scratch.stream : scratch.copier),
           memory_(scratch.memory),
           plan_(plan),
-          target_(static_cast<std::byte*>(k.data)),
           sink_(std::move(sink)),
-          team_(static_cast<std::uint32_t>(std::min<std::uint64_t>(
-                    backend.plan().copy_threads,
-                    1 + plan.states.block * plan.states.block * plan.value_bytes() / kBytesPerThread)),
-                core::node_cpus(backend)),
+          copies_(plan, k, backend.plan().copy_threads, core::node_cpus(backend)),
           backend_(backend) {}
 
     void write(PackedTiles& tiles, const PackedTile& x, const PackedTile& y, const KernelBlock& block,
@@ -128,16 +115,12 @@ class BlockWriter {
     }
 
     void scatter(const Slot& slot, std::uint64_t origin, const KernelBlock& block) {
-        const std::uint64_t unit = plan_.value_bytes(), leading = plan_.states.block;
-        const auto* from = reinterpret_cast<const std::byte*>(slot.host.data()) + origin * unit;
-        if (sink_) return sink_(block, from, leading);
-        constexpr std::uint64_t kPartBytes = std::uint64_t{256} << 10;
-        team_.run(
-            block.rows, kPartBytes / (block.columns * unit), [&](std::uint64_t first, std::uint64_t last) {
-                for (std::uint64_t i = first; i < last; ++i)
-                    std::memcpy(target_ + ((block.row + i) * plan_.shape.columns() + block.column) * unit,
-                                from + i * leading * unit, block.columns * unit);
-            });
+        const auto* from =
+            reinterpret_cast<const std::byte*>(slot.host.data()) + origin * plan_.value_bytes();
+        if (sink_)
+            sink_(block, from, plan_.states.block);
+        else
+            copies_.copy(block, from);
     }
 
     static constexpr std::uint64_t kSmallBytes = std::uint64_t{1} << 20;
@@ -146,9 +129,8 @@ class BlockWriter {
     Stream& copier_;
     KernelMemory& memory_;
     const KernelMatrixPlan& plan_;
-    std::byte* target_;
     BlockSink sink_;
-    ThreadTeam team_;
+    BlockCopies copies_;
     Backend& backend_;
     std::array<std::optional<Slot>, kBlocksUnderWay> slots_;
     std::size_t next_ = 0;

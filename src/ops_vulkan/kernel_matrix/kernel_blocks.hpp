@@ -8,6 +8,7 @@
 #include <weft/ops/kernel_matrix.hpp>
 
 #include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops/kernel_matrix/matrix_items.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_states.hpp"
 
 namespace weft::kernels {

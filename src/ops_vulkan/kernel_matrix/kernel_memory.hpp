@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -48,13 +47,6 @@ class KernelMemory {
     std::deque<HostBuffer<std::uint32_t>> host_buffers_;  // references to them stay valid
     std::size_t used_ = 0, used_host_ = 0;
 };
-
-/// Called with the index of something that was asked for, when its values of K are in place in host memory.
-using InPlace = std::function<void(std::uint64_t index)>;
-
-/// Takes the values of a block of K, whose rows are `leading` values apart, instead of the caller's memory.
-using BlockSink =
-    std::function<void(const KernelBlock& block, const std::byte* values, std::uint64_t leading)>;
 
 /// What a call on host memory works with.
 struct HostScratch {

@@ -11,6 +11,7 @@
 
 #include "base/batch_call.hpp"
 #include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops/kernel_matrix/matrix_items.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_memory.hpp"
 
 namespace weft::kernels {

@@ -2,6 +2,7 @@
 #include "ops_vulkan/kernel_matrix/kernel_shares.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <span>
 
@@ -10,6 +11,7 @@
 #include "ops/kernel_matrix/kernel_check.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_blocks.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_device.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_product.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_states.hpp"
 
 namespace weft::kernels {
@@ -33,8 +35,8 @@ InPlace counted_from(std::uint64_t first, const InPlace& in_place) {
 class BlockShares final : public MatrixShares {
   public:
     BlockShares(Backend& backend, const KernelMatrixPlan& plan, const HostMatrixCall& call,
-                const std::vector<HostBlock>& blocks)
-        : plan_(plan), blocks_(blocks), scratch_(backend, sizes_of(plan, call.x.type)) {
+                const MatrixItems& items)
+        : plan_(plan), items_(items), scratch_(backend, sizes_of(plan, call.x.type)) {
         if (call.circuit != nullptr)
             source_ = std::make_unique<CircuitStates>(
                 scratch_->stream, scratch_->memory, plan_, *call.circuit,
@@ -51,22 +53,16 @@ class BlockShares final : public MatrixShares {
     }
     OpReport make(const core::Share& share, const BatchOptions& batch, std::uint64_t all_pairs,
                   const InPlace& in_place) override {
-        const std::span<const HostBlock> blocks(&blocks_[share.first], share.count);
+        const std::span<const HostBlock> blocks(&items_.blocks[share.first], share.count);
         failed_ = true;
         streamed_->make(blocks, batch, all_pairs, counted_from(share.first, in_place));
         failed_ = false;
-        OpReport report;
-        for (const HostBlock& block : blocks) {
-            report.items += pairs_of(plan_.shape, block.block);
-            report.bytes_out += block.block.rows * block.block.columns * plan_.value_bytes() *
-                                (block.block.row != block.block.column && plan_.shape.square() ? 2 : 1);
-        }
-        return report;
+        return items_.report(plan_, share.first, share.count);
     }
 
   private:
     const KernelMatrixPlan& plan_;
-    const std::vector<HostBlock>& blocks_;
+    const MatrixItems& items_;
     KeptScratch scratch_;
     std::unique_ptr<StateSource> source_;
     std::unique_ptr<StreamedBlocks> streamed_;
@@ -76,10 +72,10 @@ class BlockShares final : public MatrixShares {
 class RowShares final : public MatrixShares {
   public:
     RowShares(Backend& backend, const KernelMatrixPlan& plan, const HostMatrixCall& call,
-              const std::vector<RowRange>& ranges)
+              const MatrixItems& items)
         : plan_(plan),
           call_(call),
-          ranges_(ranges),
+          items_(items),
           buffer_(bytes_for_sink()),
           k_(call.sink ? HostArray(buffer_.data(), buffer_.size() / call.k.type.bytes(), call.k.type)
                        : call.k),
@@ -90,7 +86,7 @@ class RowShares final : public MatrixShares {
     }
     OpReport make(const core::Share& share, const BatchOptions& batch, std::uint64_t all_pairs,
                   const InPlace& in_place) override {
-        const std::span<const RowRange> ranges(&ranges_[share.first], share.count);
+        const std::span<const RowRange> ranges(&items_.rows[share.first], share.count);
         failed_ = true;
         if (call_.sink) {
             make_for_sink(ranges, batch, all_pairs);
@@ -101,19 +97,14 @@ class RowShares final : public MatrixShares {
             rows_.make({&all, 1}, batch, all_pairs);
         }
         failed_ = false;
-        OpReport report;
-        for (const RowRange& range : ranges) {
-            report.items += pairs_of(plan_, range);
-            report.bytes_out += (range.last - range.first) * plan_.shape.columns() * plan_.value_bytes();
-        }
-        return report;
+        return items_.report(plan_, share.first, share.count);
     }
 
   private:
     std::size_t bytes_for_sink() const {
         if (!call_.sink) return 0;
         std::uint64_t rows = 0;
-        for (const RowRange& range : ranges_) rows = std::max(rows, range.last - range.first);
+        for (const RowRange& range : items_.rows) rows = std::max(rows, range.last - range.first);
         return rows * plan_.shape.columns() * plan_.value_bytes();
     }
     void make_for_sink(std::span<const RowRange> ranges, const BatchOptions& batch, std::uint64_t all_pairs) {
@@ -127,7 +118,7 @@ class RowShares final : public MatrixShares {
 
     const KernelMatrixPlan& plan_;
     const HostMatrixCall& call_;
-    const std::vector<RowRange>& ranges_;
+    const MatrixItems& items_;
     std::vector<std::byte> buffer_;  // of a range, for the sink
     const HostArray k_;
     KeptScratch scratch_;
@@ -137,27 +128,11 @@ class RowShares final : public MatrixShares {
 
 }  // namespace
 
-std::uint64_t MatrixItems::pairs(const KernelMatrixPlan& plan) const noexcept {
-    std::uint64_t pairs = 0;
-    for (const HostBlock& block : blocks) pairs += pairs_of(plan.shape, block.block);
-    for (const RowRange& range : rows) pairs += pairs_of(plan, range);
-    return pairs;
-}
-
-MatrixItems all_items(const KernelMatrixPlan& plan) {
-    if (plan.method == KernelMatrixMethod::states) return {host_blocks(plan), {}};
-    constexpr std::uint64_t kRowsPerItem = 64;
-    MatrixItems items;
-    for (std::uint64_t row = 0; row < plan.shape.samples; row += kRowsPerItem)
-        items.rows.push_back({row, std::min(row + kRowsPerItem, plan.shape.samples)});
-    return items;
-}
-
 std::unique_ptr<MatrixShares> make_shares(Backend& backend, const KernelMatrixPlan& plan,
                                           const HostMatrixCall& call, const MatrixItems& items) {
     if (plan.method == KernelMatrixMethod::product)
-        return std::make_unique<RowShares>(backend, plan, call, items.rows);
-    return std::make_unique<BlockShares>(backend, plan, call, items.blocks);
+        return std::make_unique<RowShares>(backend, plan, call, items);
+    return std::make_unique<BlockShares>(backend, plan, call, items);
 }
 
 KernelMatrixPlan plan_on(Backend& backend, const HostMatrixCall& call, const KernelMatrixOptions& options) {
@@ -169,6 +144,23 @@ KernelMatrixPlan plan_on(Backend& backend, const HostMatrixCall& call, const Ker
     return plan;
 }
 
+DevicePlans plan_together(Backend& backend, const HostMatrixCall& call) {
+    DevicePlans plans;
+    plans.plans.emplace_back(plan_on(backend, call, call.options));
+    return plans;
+}
+
+OpReport share_items(Backend& backend, const HostMatrixCall& call, const DevicePlans& plans,
+                     const MatrixItems& items, const InPlace& in_place) {
+    const auto begin = std::chrono::steady_clock::now();
+    const KernelMatrixPlan& plan = plans.first();
+    make_shares(backend, plan, call, items)
+        ->make({0, items.count()}, call.batch, items.pairs(plan), in_place);
+    OpReport report = report_of(call, plan);
+    report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return report;
+}
+
 StoreFacts device_facts(const DeviceInfo& device) {
     return {{"device", device.name + ", " + device.driver}, {"weft", WEFT_VERSION_STRING}};
 }
@@ -177,21 +169,6 @@ std::string pin_plan(Backend& backend, const HostMatrixCall& call, KernelMatrixP
                      const StorePin& pin) {
     const bool states = plan.method == KernelMatrixMethod::states;
     return apply_pin(plan, pin, kernel_device(backend, states, call.options).gram);
-}
-
-MatrixItems items_of(const KernelMatrixPlan& plan, const std::vector<StoreTile>& tiles,
-                     const std::vector<std::size_t>& indices) {
-    MatrixItems items;
-    const std::vector<HostBlock> blocks =
-        plan.method == KernelMatrixMethod::states ? host_blocks(plan) : std::vector<HostBlock>();
-    for (const std::size_t tile : indices) {
-        const KernelBlock& block = tiles[tile].block;
-        if (blocks.empty())
-            items.rows.push_back({block.row, block.row + block.rows});
-        else
-            items.blocks.push_back(blocks[tile]);
-    }
-    return items;
 }
 
 }  // namespace weft::kernels

@@ -1,49 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call on host memory as items that are made in any order, on one device or shared among several: blocks
-// of K in the order in which packed states are used again, or ranges of rows of a closed form.
+// The items of a call on host memory, made on one device or shared among several.
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include <weft/devices.hpp>
+#include <weft/error.hpp>
 #include <weft/ops/kernel_matrix.hpp>
 
 #include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops/kernel_matrix/matrix_items.hpp"
+#include "ops/kernel_matrix/shared_matrix.hpp"
 #include "ops/kernel_matrix/store_tiles.hpp"
-#include "ops_vulkan/kernel_matrix/kernel_memory.hpp"
-#include "ops_vulkan/kernel_matrix/kernel_product.hpp"
 #include "vulkan/devices/shared_call.hpp"
 
 namespace weft::kernels {
-
-/// The arguments of a call, checked. `circuit` is null if states are given; `y` may be null.
-struct HostMatrixCall {
-    const KernelMatrixCircuit* circuit;
-    const ConstHostArray& x;
-    const ConstHostArray* y;
-    HostArray k;
-    const KernelMatrixShape& shape;
-    KernelMatrixOptions options;
-    const BatchOptions& batch;
-    CircuitFacts facts;
-    BlockSink sink{};  ///< takes K, in the place of `k`, whose type alone counts then
-};
-
-/// What is made of K; the list that the method does not need is empty.
-struct MatrixItems {
-    std::vector<HostBlock> blocks;
-    std::vector<RowRange> rows;
-
-    std::uint64_t count() const noexcept { return blocks.size() + rows.size(); }
-    std::uint64_t pairs(const KernelMatrixPlan& plan) const noexcept;
-};
-/// All of K.
-MatrixItems all_items(const KernelMatrixPlan& plan);
 
 /// Makes items on one device. What it has packed stays for its next share. All arguments must outlive it.
 class MatrixShares {
@@ -65,22 +39,44 @@ StoreFacts device_facts(const DeviceInfo& device);
 /// apply_pin for this device.
 std::string pin_plan(Backend& backend, const HostMatrixCall& call, KernelMatrixPlan& plan,
                      const StorePin& pin);
-/// The items that make these of store_tiles().
-MatrixItems items_of(const KernelMatrixPlan& plan, const std::vector<StoreTile>& tiles,
-                     const std::vector<std::size_t>& indices);
-
-/// The plan of each device, or why it cannot take part.
-struct DevicePlans {
-    std::vector<std::optional<KernelMatrixPlan>> plans;
-    std::vector<std::exception_ptr> refused;
-
-    /// Errors: what the first device reported - no device can take part.
-    const KernelMatrixPlan& first() const;
-};
-/// Plans with the same tiles of states and the same blocks, the smallest that any device has.
+DevicePlans plan_together(Backend& backend, const HostMatrixCall& call);
 DevicePlans plan_together(Devices& devices, const HostMatrixCall& call);
-/// Makes the items on the devices. `in_place` is called from their threads.
+/// Makes the items on the devices. `in_place` is called from the threads of several devices.
+OpReport share_items(Backend& backend, const HostMatrixCall& call, const DevicePlans& plans,
+                     const MatrixItems& items, const InPlace& in_place = {});
 OpReport share_items(Devices& devices, const HostMatrixCall& call, const DevicePlans& plans,
                      const MatrixItems& items, const InPlace& in_place = {});
+
+inline Backend& device_at(Backend& backend, std::size_t) {
+    return backend;
+}
+inline Backend& device_at(Devices& devices, std::size_t index) {
+    return devices[index];
+}
+/// device_facts of the devices that have a plan. Errors: unsupported - they round differently.
+template <class Where>
+StoreFacts facts_of_devices(Where& where, const DevicePlans& plans) {
+    StoreFacts facts;
+    for (std::size_t i = 0; i < plans.plans.size(); ++i) {
+        if (!plans.plans[i]) continue;
+        StoreFacts own = device_facts(device_at(where, i).device());
+        if (!facts.empty() && facts != own)
+            throw Error(Errc::unsupported,
+                        "kernel_matrix: devices that write one file must be of one kind "
+                        "(got " +
+                            facts.front().value + " and " + own.front().value + "; name one kind)");
+        facts = std::move(own);
+    }
+    return facts;
+}
+/// pin_plan for each plan.
+template <class Where>
+std::string pin_plans(Where& where, const HostMatrixCall& call, DevicePlans& plans, const StorePin& pin) {
+    for (std::size_t i = 0; i < plans.plans.size(); ++i)
+        if (plans.plans[i])
+            if (std::string what = pin_plan(device_at(where, i), call, *plans.plans[i], pin); !what.empty())
+                return what;
+    return {};
+}
 
 }  // namespace weft::kernels

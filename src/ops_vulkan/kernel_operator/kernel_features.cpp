@@ -45,8 +45,10 @@ std::vector<std::uint32_t> kernel_landmarks(Backend& backend, const KernelOperat
     const auto choose = [&](auto kernel) {
         return kernels::choose_landmarks(kernel.kernel(), count, options);
     };
-    if (k.type() == kFloat64) return choose(kernels::OperatorKernel<double, Backend>(backend, k, 0, {}));
-    return choose(kernels::OperatorKernel<float, Backend>(backend, k, 0, {}));
+    const KernelRanks alone;
+    if (k.type() == kFloat64)
+        return choose(kernels::OperatorKernel<double, Backend>(backend, k, alone, 0, {}));
+    return choose(kernels::OperatorKernel<float, Backend>(backend, k, alone, 0, {}));
 }
 
 void kernel_inverse_root(Backend& backend, const KernelOperator& k, const HostArray& out) {

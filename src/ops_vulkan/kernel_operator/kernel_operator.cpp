@@ -133,27 +133,36 @@ void kernel_apply(Stream& stream, const KernelOperator& k, const ConstDeviceArra
     call.record(stream, memory, v, out, {0, call.side().rows}, [](std::uint64_t) {});
 }
 
-OpReport kernel_apply(Backend& backend, const KernelOperator& k, const ConstHostArray& v,
-                      const HostArray& out, const KernelApplyHostOptions& host) {
+OpReport kernels::apply_rows(Backend& backend, const KernelOperator& k, const ConstHostArray& v,
+                             const HostArray& out, const ApplyRows& rows,
+                             const KernelApplyHostOptions& host) {
     const auto begin = std::chrono::steady_clock::now();
-    core::require_members("kernel_apply", host.batch, {});
-    const KernelApplyOptions options = kernels::apply_options(host);
-    const DeviceSamples& samples =
-        detail::Access::object(k)->on("kernel_apply", detail::Access::backend_state(backend));
-    const std::uint32_t columns = kernels::check_apply(samples.plan, facts_of(v), facts_of(out), options);
-    kernels::check_out_memory("kernel_apply", &v, out);
-    const kernels::ApplyCall call(samples, columns, options, true);
-    const kernels::ApplyRows rows{0, call.side().rows};
+    const KernelApplyOptions options = apply_options(host);
+    const DeviceSamples& samples = samples_on(backend, k);
+    const ApplySide side = side_of(samples.plan, options.transpose);
+    const bool all = rows.first == 0 && rows.last == side.rows;
+    const ApplyCall call(samples, static_cast<std::uint32_t>(v.size / side.columns), options, all);
     const std::uint64_t pairs = call.pairs(rows);
     core::ProgressMeter meter("kernel_apply", host.batch, pairs);
     meter.check();
-    kernels::HostApply work(backend, call, v);
+    HostApply work(backend, call, v);
     std::uint64_t done = 0;
     work.make(rows, out, options.b != 0, [&](std::uint64_t some) { meter.show(done += some); });
-    OpReport report = kernels::operator_report("kernel_apply", pairs, v.bytes(), out);
+    OpReport report = operator_report("kernel_apply", pairs, v.bytes(), out);
     report.method = to_string(call.method());
     report.wall_s = seconds_since(begin);
     return report;
+}
+
+OpReport kernel_apply(Backend& backend, const KernelOperator& k, const ConstHostArray& v,
+                      const HostArray& out, const KernelApplyHostOptions& host) {
+    core::require_members("kernel_apply", host.batch, {});
+    const KernelApplyOptions options = kernels::apply_options(host);
+    const DeviceSamples& samples = kernels::samples_on(backend, k);
+    kernels::check_apply(samples.plan, facts_of(v), facts_of(out), options);
+    kernels::check_out_memory("kernel_apply", &v, out);
+    return kernels::apply_rows(backend, k, v, out,
+                               {0, kernels::side_of(samples.plan, options.transpose).rows}, host);
 }
 
 void kernel_rows(Stream& stream, const KernelOperator& k, const std::vector<std::uint32_t>& rows,

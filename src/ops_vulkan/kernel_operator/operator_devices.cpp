@@ -49,17 +49,19 @@ std::uint64_t least_pairs(const kernels::OperatorPlan& plan) {
 class DeviceApply {
   public:
     DeviceApply(Backend& backend, const DeviceSamples& samples, std::uint32_t columns,
-                const KernelApplyOptions& options, const ConstHostArray& v, const HostArray& out)
+                const KernelApplyOptions& options, const ConstHostArray& v, const HostArray& out,
+                std::uint64_t first_row)
         : options_(options),
           columns_(columns),
           call_(samples, columns, options_, false),
           apply_(backend, call_, v),
-          out_(out) {}
+          out_(out),
+          first_row_(first_row) {}
 
     OpReport make(std::uint64_t first, std::uint64_t last, core::ShareWatch& watch) {
         const std::uint64_t bytes = std::uint64_t{columns_} * out_.type.bytes();
-        const HostArray rows{static_cast<std::byte*>(out_.data) + first * bytes, (last - first) * columns_,
-                             out_.type};
+        const HostArray rows{static_cast<std::byte*>(out_.data) + (first - first_row_) * bytes,
+                             (last - first) * columns_, out_.type};
         OpReport report;
         apply_.make({first, last}, rows, options_.b != 0, [&](std::uint64_t pairs) {
             report.items += pairs;
@@ -76,6 +78,7 @@ class DeviceApply {
     const ApplyCall call_;
     kernels::HostApply apply_;
     const HostArray out_;
+    const std::uint64_t first_row_;  // of `out`
 };
 
 }  // namespace
@@ -96,27 +99,23 @@ KernelOperator::KernelOperator(Devices& devices, const detail::GivenStates<Const
                                const KernelOperatorOptions& options)
     : object_(on_each(devices, nullptr, states, &others, shape, options)) {}
 
-OpReport kernel_apply(Devices& devices, const KernelOperator& k, const ConstHostArray& v,
-                      const HostArray& out, const KernelApplyHostOptions& host) {
-    core::require_members("kernel_apply", host.batch, {});
-    const KernelApplyOptions options = kernels::apply_options(host);
-    const OperatorObject& object = *detail::Access::object(k);
-    const auto samples_of = [&](Backend& backend) -> const DeviceSamples& {
-        return object.on("kernel_apply", detail::Access::backend_state(backend));
-    };
-    const DeviceSamples& first = samples_of(core::first_backend(devices));
-    const std::uint32_t columns = kernels::check_apply(first.plan, facts_of(v), facts_of(out), options);
-    kernels::check_out_memory("kernel_apply", &v, out);
+OpReport kernels::apply_rows(Devices& devices, const KernelOperator& k, const ConstHostArray& v,
+                             const HostArray& out, const ApplyRows& rows,
+                             const KernelApplyHostOptions& host) {
+    const KernelApplyOptions options = apply_options(host);
+    const DeviceSamples& first = samples_on(core::first_backend(devices), k);
+    const auto columns = static_cast<std::uint32_t>(v.size / side_of(first.plan, options.transpose).columns);
     const ApplyCall whole(first, columns, options, false);
-    const std::uint64_t rows = whole.side().rows, pairs = whole.pairs({0, rows});
+    const std::uint64_t count = rows.last - rows.first, pairs = whole.pairs(rows);
     constexpr std::uint64_t kRowsOfItem = 1024;  // a multiple of the rows of any workgroup
-    const std::uint64_t items = kernels::divide_up(rows, kRowsOfItem);
+    const std::uint64_t items = divide_up(count, kRowsOfItem);
     const auto worker = [&](std::size_t device) -> core::ShareWorker {
-        const auto apply = std::make_shared<DeviceApply>(devices[device], samples_of(devices[device]),
-                                                         columns, options, v, out);
+        const auto apply = std::make_shared<DeviceApply>(devices[device], samples_on(devices[device], k),
+                                                         columns, options, v, out, rows.first);
         return [apply, rows](Backend&, const core::Share& share, core::ShareWatch& watch) {
-            return apply->make(share.first * kRowsOfItem,
-                               std::min(rows, (share.first + share.count) * kRowsOfItem), watch);
+            return apply->make(rows.first + share.first * kRowsOfItem,
+                               std::min(rows.last, rows.first + (share.first + share.count) * kRowsOfItem),
+                               watch);
         };
     };
     const OpReport shared = core::run_shares(
@@ -130,11 +129,21 @@ OpReport kernel_apply(Devices& devices, const KernelOperator& k, const ConstHost
          .progress_total = pairs,
          .options = host.batch,
          .worker = worker});
-    OpReport report = kernels::operator_report("kernel_apply", pairs, v.bytes(), out);
+    OpReport report = operator_report("kernel_apply", pairs, v.bytes(), out);
     report.method = to_string(whole.method());
     report.wall_s = shared.wall_s;
     report.devices = shared.devices;
     return report;
+}
+
+OpReport kernel_apply(Devices& devices, const KernelOperator& k, const ConstHostArray& v,
+                      const HostArray& out, const KernelApplyHostOptions& host) {
+    core::require_members("kernel_apply", host.batch, {});
+    const KernelApplyOptions options = kernels::apply_options(host);
+    const kernels::OperatorPlan& plan = kernels::samples_on(core::first_backend(devices), k).plan;
+    kernels::check_apply(plan, facts_of(v), facts_of(out), options);
+    kernels::check_out_memory("kernel_apply", &v, out);
+    return kernels::apply_rows(devices, k, v, out, {0, kernels::side_of(plan, options.transpose).rows}, host);
 }
 
 }  // namespace weft

@@ -66,4 +66,16 @@ class HostApply {
     Buffer<std::uint32_t> v_;
 };
 
+/// kernel_apply without its checks, for some rows of K: `out` has these rows. On one device all rows may make
+/// a symmetric product.
+OpReport apply_rows(Backend& backend, const KernelOperator& k, const ConstHostArray& v, const HostArray& out,
+                    const ApplyRows& rows, const KernelApplyHostOptions& options);
+OpReport apply_rows(Devices& devices, const KernelOperator& k, const ConstHostArray& v, const HostArray& out,
+                    const ApplyRows& rows, const KernelApplyHostOptions& options);
+
+/// What a device holds of an operator. Errors: invalid_argument - nothing.
+inline const DeviceSamples& samples_on(Backend& backend, const KernelOperator& k) {
+    return detail::Access::object(k)->on("kernel_apply", detail::Access::backend_state(backend));
+}
+
 }  // namespace weft::kernels

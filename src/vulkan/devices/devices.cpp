@@ -127,9 +127,7 @@ std::size_t Devices::size() const {
 }
 
 Backend& Devices::operator[](std::size_t index) const {
-    if (index >= size())
-        throw Error(Errc::invalid_argument, "Devices: no such device (got " + std::to_string(index) +
-                                                ", need less than " + std::to_string(size()) + ")");
+    state().require_index("Devices", index);
     return state().backends()[index];
 }
 

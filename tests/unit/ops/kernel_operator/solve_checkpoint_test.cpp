@@ -117,12 +117,12 @@ TEST_CASE("columns of any size are scaled by powers of two, without a rounding")
     const double large = std::ldexp(0.75, 1020), small = std::ldexp(0.625, -1040);
     std::vector<double> values{large, small, 3, 0, -large / 2, small / 4, 5, 0};
     const std::vector<double> before = values;
-    const std::vector<int> exponents = column_exponents(values, 4);
+    const std::vector<int> exponents = exponents_of(column_maxima(values, 4));
     CHECK(exponents == std::vector<int>{1020, -1040, 0, 0});
     scale_columns(values, exponents, -1);
     CHECK(values == std::vector<double>{0.75, 0.625, 3, 0, -0.375, 0.15625, 5, 0});
     scale_columns(values, exponents, 1);
     CHECK(values == before);
-    CHECK(column_exponents(std::vector<double>{1e9, 1e-9}, 2) == std::vector<int>{0, 0});
-    CHECK(column_exponents(std::vector<double>{std::numeric_limits<double>::infinity()}, 1)[0] == 0);
+    CHECK(exponents_of(std::vector<double>{1e9, 1e-9}) == std::vector<int>{0, 0});
+    CHECK(exponents_of(std::vector<double>{std::numeric_limits<double>::infinity()})[0] == 0);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft kernel apply, solve, predict, eigen: kernel matrices that are never stored.
+#include "commands/kernel/kernel_models.hpp"
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -20,7 +22,7 @@
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
 #include "commands/kernel/kernel_call.hpp"
-#include "commands/kernel/kernel_operator.hpp"
+#include "commands/kernel/kernel_mpi.hpp"
 
 namespace weft::tool {
 namespace {
@@ -34,12 +36,14 @@ weft::HostArray values_of(const NpyOutput& file, ElementType type) {
 }
 
 /// The figures of the operator that begin every report.
-Json json_of(const OperatorCall& call) {
-    return {{"samples", call.shape().samples},
-            {"columns", call.shape().columns()},
-            {"qubits", call.shape().qubits},
-            {"vectors", call.columns()},
-            {"arithmetic", to_string(call.options().type)}};
+Json json_of(const OperatorArguments& arguments, const OperatorCall& call) {
+    Json json{{"samples", call.shape().samples},
+              {"columns", call.shape().columns()},
+              {"qubits", call.shape().qubits},
+              {"vectors", call.columns()},
+              {"arithmetic", to_string(call.options().type)}};
+    if (arguments.ranks != 0) json["ranks"] = arguments.ranks;
+    return json;
 }
 
 void explain(const OperatorArguments& arguments, const OperatorCall& call, std::uint32_t vectors,
@@ -49,7 +53,7 @@ void explain(const OperatorArguments& arguments, const OperatorCall& call, std::
             ? estimate_kernel_operator(backend, *call.circuit(), call.shape(), vectors, call.options())
             : estimate_kernel_operator(backend, call.state_type(), call.shape(), vectors, call.options());
     if (arguments.json) {
-        Json json = json_of(call);
+        Json json = json_of(arguments, call);
         json["vectors"] = vectors;
         json["method"] = to_string(plan.method);
         json["symmetric"] = plan.symmetric;
@@ -90,6 +94,15 @@ std::optional<Target> begin(const OperatorArguments& arguments, const OperatorCa
     return std::nullopt;
 }
 
+// What has not converged is an answer, but the user should learn of it.
+void warn_of_residual(bool converged, double residual, double tolerance, const char* help) {
+    if (!converged)
+        std::fprintf(stderr, "weft: not converged: the residual is %.1e (need %.1e; %s)\n", residual,
+                     tolerance, help);
+}
+
+}  // namespace
+
 void print_report(const OperatorArguments& arguments, const char* name, const DeviceInfo& device,
                   const OperatorCall& call, const OpReport& report) {
     if (!arguments.json) {
@@ -99,7 +112,7 @@ void print_report(const OperatorArguments& arguments, const char* name, const De
                     device.name.c_str());
         return print_rows(report.devices);
     }
-    Json json = json_of(call);
+    Json json = json_of(arguments, call);
     json["pairs"] = report.items;
     json["method"] = report.method;
     json["pairs_per_s"] = report.items_per_s();
@@ -107,14 +120,10 @@ void print_report(const OperatorArguments& arguments, const char* name, const De
     print_json(json);
 }
 
-// What has not converged is an answer, but the user should learn of it.
-void warn_of_residual(bool converged, double residual, double tolerance, const char* help) {
-    if (!converged)
-        std::fprintf(stderr, "weft: not converged: the residual is %.1e (need %.1e; %s)\n", residual,
-                     tolerance, help);
-}
+namespace {
 
 void run_apply(const OperatorArguments& arguments) {
+    if (arguments.mpi) return run_over_ranks(arguments, OperatorCommand::apply);
     OperatorCall call(arguments);
     std::optional<Target> target = begin(arguments, call, call.columns());
     if (!target) return;
@@ -135,6 +144,7 @@ void run_apply(const OperatorArguments& arguments) {
 }
 
 void run_predict(const OperatorArguments& arguments) {
+    if (arguments.mpi) return run_over_ranks(arguments, OperatorCommand::predict);
     OperatorCall call(arguments);
     std::optional<Target> target = begin(arguments, call, call.columns());
     if (!target) return;
@@ -154,8 +164,23 @@ void run_predict(const OperatorArguments& arguments) {
     print_report(arguments, "predict", target->backend()->device(), call, report);
 }
 
+}  // namespace
+
+KernelSolveOptions solve_options(const OperatorArguments& arguments) {
+    return {.lambda = arguments.lambda,
+            .tolerance = arguments.tolerance,
+            .max_iterations = arguments.max_iterations,
+            .rank = arguments.rank,
+            .seed = arguments.seed,
+            .checkpoint = arguments.checkpoint,
+            .checkpoint_every = arguments.every,
+            .resume = arguments.resume};
+}
+
 void print_solve(const OperatorArguments& arguments, const DeviceInfo& device, const OperatorCall& call,
                  const KernelSolveReport& report) {
+    warn_of_residual(report.converged, report.residual(), arguments.tolerance,
+                     "a larger --rank, --max-iterations or --lambda helps, and --dtype float64");
     if (!arguments.json) {
         std::printf("kernel solve: %" PRIu64
                     " rows, %u qubits, %u columns, residual %.1e after %u iterations, rank %u, in %.6f s "
@@ -165,7 +190,7 @@ void print_solve(const OperatorArguments& arguments, const DeviceInfo& device, c
                     device.name.c_str());
         return;
     }
-    Json json = json_of(call);
+    Json json = json_of(arguments, call);
     json["lambda"] = arguments.lambda;
     json["converged"] = report.converged;
     json["residual"] = report.residual();
@@ -181,21 +206,17 @@ void print_solve(const OperatorArguments& arguments, const DeviceInfo& device, c
     print_json(json);
 }
 
+namespace {
+
 void run_solve(const OperatorArguments& arguments) {
+    if (arguments.mpi) return run_over_ranks(arguments, OperatorCommand::solve);
     OperatorCall call(arguments);
     std::optional<Target> target = begin(arguments, call, call.columns());
     if (!target) return;
     NpyOutput out(arguments.out, call.options().type, call.result_shape(call.shape().samples));
     const KernelSolveReport report = call.naming_files([&] {
         ProgressBar progress("kernel solve");
-        KernelSolveOptions options{.lambda = arguments.lambda,
-                                   .tolerance = arguments.tolerance,
-                                   .max_iterations = arguments.max_iterations,
-                                   .rank = arguments.rank,
-                                   .seed = arguments.seed,
-                                   .checkpoint = arguments.checkpoint,
-                                   .checkpoint_every = arguments.every,
-                                   .resume = arguments.resume};
+        KernelSolveOptions options = solve_options(arguments);
         options.batch.progress = progress.callback();
         return target->on_vulkan([&](auto& where) {
             return kernel_solve(where, call.on(where), call.v(), values_of(out, call.options().type),
@@ -208,13 +229,25 @@ void run_solve(const OperatorArguments& arguments) {
     std::error_code ignored;
     if (report.converged && !arguments.checkpoint.empty())
         std::filesystem::remove(arguments.checkpoint, ignored);
-    warn_of_residual(report.converged, report.residual(), arguments.tolerance,
-                     "a larger --rank, --max-iterations or --lambda helps, and --dtype float64");
     print_solve(arguments, target->device(), call, report);
+}
+
+}  // namespace
+
+KernelEigenOptions eigen_options(const OperatorArguments& arguments) {
+    return {.tolerance = arguments.tolerance, .max_products = arguments.max_products, .seed = arguments.seed};
+}
+
+void require_values(const OperatorArguments& arguments, const OperatorCall& call) {
+    if (arguments.values > call.shape().samples)
+        throw Failure(Exit::usage, "-k: more values than rows (got " + std::to_string(arguments.values) +
+                                       ", need at most " + std::to_string(call.shape().samples) + ")");
 }
 
 void print_eigen(const OperatorArguments& arguments, const DeviceInfo& device, const OperatorCall& call,
                  const KernelEigenReport& report, const std::vector<double>& values) {
+    warn_of_residual(report.converged, *std::max_element(report.residuals.begin(), report.residuals.end()),
+                     arguments.tolerance, "more --max-products help, and --dtype float64");
     if (!arguments.json) {
         std::printf("kernel eigen: %" PRIu64 " rows, %u qubits, %zu values, %u products, in %.6f s, %s\n",
                     call.shape().samples, call.shape().qubits, values.size(), report.products, report.wall_s,
@@ -223,7 +256,7 @@ void print_eigen(const OperatorArguments& arguments, const DeviceInfo& device, c
             std::printf("  %.9g, residual %.1e\n", values[i], report.residuals[i]);
         return;
     }
-    Json json = json_of(call);
+    Json json = json_of(arguments, call);
     json["vectors"] = values.size();
     json["converged"] = report.converged;
     json["values"] = values;
@@ -236,14 +269,15 @@ void print_eigen(const OperatorArguments& arguments, const DeviceInfo& device, c
     print_json(json);
 }
 
+namespace {
+
 template <class T>
 void run_eigen_of(const OperatorArguments& arguments, OperatorCall& call, Target& target) {
     std::vector<T> values(arguments.values);
     NpyOutput out(arguments.out, call.options().type, {call.shape().samples, arguments.values});
     const KernelEigenReport report = call.naming_files([&] {
         ProgressBar progress("kernel eigen");
-        KernelEigenOptions options{
-            .tolerance = arguments.tolerance, .max_products = arguments.max_products, .seed = arguments.seed};
+        KernelEigenOptions options = eigen_options(arguments);
         options.batch.progress = progress.callback();
         return target.on_vulkan([&](auto& where) {
             return kernel_eigen(where, call.on(where), values, values_of(out, call.options().type), options);
@@ -251,16 +285,13 @@ void run_eigen_of(const OperatorArguments& arguments, OperatorCall& call, Target
     });
     call.require_unchanged();
     out.commit();
-    warn_of_residual(report.converged, *std::max_element(report.residuals.begin(), report.residuals.end()),
-                     arguments.tolerance, "more --max-products help, and --dtype float64");
     print_eigen(arguments, target.device(), call, report, {values.begin(), values.end()});
 }
 
 void run_eigen(const OperatorArguments& arguments) {
+    if (arguments.mpi) return run_over_ranks(arguments, OperatorCommand::eigen);
     OperatorCall call(arguments);
-    if (arguments.values > call.shape().samples)
-        throw Failure(Exit::usage, "-k: more values than rows (got " + std::to_string(arguments.values) +
-                                       ", need at most " + std::to_string(call.shape().samples) + ")");
+    require_values(arguments, call);
     std::optional<Target> target = begin(arguments, call, arguments.values);
     if (!target) return;
     if (call.options().type == kFloat64)
@@ -292,6 +323,8 @@ CLI::App& add_command(CLI::App& kernel, const char* name, const char* summary, c
         ->check(CLI::IsMember({"float32", "float64"}));
     command.add_flag("--explain", arguments->explain,
                      "Print how a product would be made and what it takes; make nothing");
+    command.add_flag("--mpi", arguments->mpi,
+                     "Share the work among the ranks of mpirun, each with devices of its own");
     command.add_flag("--json", arguments->json, "Print the report as JSON");
     arguments->device.add_to(command, false, Several::shared);
     command.callback([arguments, run, &kernel] {

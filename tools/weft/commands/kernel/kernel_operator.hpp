@@ -20,7 +20,8 @@ struct OperatorArguments {
     std::string x, y, v, out;  ///< y: columns of K; v: what is multiplied or solved for
     std::string dtype, checkpoint;
     CircuitArguments circuit;
-    bool normalize = false, transpose = false, explain = false, json = false, resume = false;
+    bool normalize = false, transpose = false, explain = false, json = false, resume = false, mpi = false;
+    int ranks = 0;  ///< over which the command runs; 0: none
     double jitter = 0, lambda = 0, tolerance = 1e-4;
     std::uint32_t rank = 200, max_iterations = 200, max_products = 100, values = 10, every = 10;
     std::uint64_t seed = 1;
