@@ -22,6 +22,7 @@
 #include <weft/cuda/kernel_matrix.hpp>
 #include <weft/cuda/kernel_operator.hpp>
 #include <weft/cuda/lattice.hpp>
+#include <weft/cuda/ntt.hpp>
 
 #include "support/cuda_array.hpp"
 #endif
@@ -235,9 +236,9 @@ class CudaStreamed : public HostMemory {
 #define WEFT_CALL_EVERYWHERE(op) WEFT_CALL_BY_VULKAN(op)
 #endif
 WEFT_CALL_EVERYWHERE(field_apply)
-WEFT_CALL_BY_VULKAN(ntt)
-WEFT_CALL_BY_VULKAN(ntt_extend)
-WEFT_CALL_BY_VULKAN(ntt_product)
+WEFT_CALL_EVERYWHERE(ntt)
+WEFT_CALL_EVERYWHERE(ntt_extend)
+WEFT_CALL_EVERYWHERE(ntt_product)
 WEFT_CALL_EVERYWHERE(encode)
 WEFT_CALL_EVERYWHERE(encode_batch)
 WEFT_CALL_EVERYWHERE(kernel_matrix)

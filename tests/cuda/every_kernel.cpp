@@ -9,6 +9,7 @@
 #include <weft/cuda/kernel_matrix.hpp>
 #include <weft/cuda/kernel_operator.hpp>
 #include <weft/cuda/lattice.hpp>
+#include <weft/cuda/ntt.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -40,6 +41,30 @@ void run_field(const CudaStream& stream, const weft::FieldInfo& field) {
         weft::cuda::field_apply(stream, field.field, which, a.span(), second, factor,
                                 out.span(0, weft::is_reduction(which) ? field.limbs : ones.size()));
     }
+}
+
+// Tiles of every size, in registers and compact ones, with tables and cosets.
+template <class Limb>
+void run_transforms(const CudaStream& stream, const weft::FieldInfo& field) {
+    std::vector<Limb> coset(field.limbs);
+    coset[0] = 5;
+    for (const std::uint32_t log_size : {1u, 3u, 5u, 8u, 10u, 13u, 19u})
+        for (const weft::NttOrder order : {weft::NttOrder::nn, weft::NttOrder::nr, weft::NttOrder::rn}) {
+            const weft::NttShape shape{.log_size = log_size, .batch = log_size < 13 ? 3u : 1u};
+            const CudaArray<Limb> x(std::vector<Limb>(shape.elements() * field.limbs, 1)),
+                y(2 * shape.elements() * field.limbs);
+            const auto same = y.span(0, shape.elements() * field.limbs);
+            weft::cuda::ntt(stream, field.field, weft::NttDirection::forward, x.span(), same, shape,
+                            {.order = order});
+            weft::cuda::ntt(stream, field.field, weft::NttDirection::inverse, x.span(), same, shape,
+                            {.order = order, .coset = coset});
+            weft::cuda::ntt_extend(stream, field.field, x.span(), y.span(), shape, 2,
+                                   {.order = order, .coset = coset});
+            stream.wait();
+        }
+    const CudaArray<Limb> a(std::vector<Limb>(100 * field.limbs, 1)), out(199 * field.limbs);
+    weft::cuda::ntt_product(stream, field.field, a.span(), a.span(), out.span());
+    stream.wait();
 }
 
 void run_lattices(const CudaStream& stream) {
@@ -173,6 +198,13 @@ int main(int argc, char** argv) try {
             field.limb_bytes == 4 ? run_field<std::uint32_t>(stream, field)
                                   : run_field<std::uint64_t>(stream, field);
     });
+    run("ntt", [&] {
+        for (const weft::FieldInfo& field : weft::fields()) {
+            if (weft::ntt_info(field.field).two_adicity == 0) continue;
+            field.limb_bytes == 4 ? run_transforms<std::uint32_t>(stream, field)
+                                  : run_transforms<std::uint64_t>(stream, field);
+        }
+    });
     run("lattice", [&] { run_lattices(stream); });
     run("encode", [&] {
         run_encoders<weft::c32, float>(stream);
@@ -191,7 +223,7 @@ int main(int argc, char** argv) try {
     run("host", [] { run_host_forms(); });
     if (!any)
         throw std::runtime_error("no such part (got " + part +
-                                 ", need field, lattice, encode, matrix, operator, host or device)");
+                                 ", need field, ntt, lattice, encode, matrix, operator, host or device)");
     std::puts("every kernel ran");
     return 0;
 } catch (const std::exception& error) {
