@@ -19,7 +19,7 @@ command -v compute-sanitizer > /dev/null || {
     exit 1
 }
 for tool; do
-    for part in encode matrix lattice field host; do echo "$tool $part"; done
+    for part in encode matrix operator lattice field ntt host; do echo "$tool $part"; done
 done | xargs -P "${JOBS:-4}" -n 2 sh -c '
     found=$(compute-sanitizer --tool "$2" --error-exitcode 1 --print-limit 5 "$1" "$3" 2>&1) && status=clean || status=FAILED
     [ $status = clean ] || echo "$found"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures what several devices of this machine gain over the first of them: streamed field additions,
-// encodes and kernel matrices on 1, 2, ... of the devices, and in the same run the ceilings of copies by the
-// host and by the devices.
+// encodes, kernel matrices and products with a kernel operator on 1, 2, ... of the devices, and in the same
+// run the ceilings of copies by the host and by the devices.
 #include <algorithm>
 #include <barrier>
 #include <cstdio>
@@ -28,9 +28,9 @@ using bench::Sizes;
 using bench::Work;
 using weft::tune::CopyCeiling;
 
-constexpr Sizes kUsual{std::uint64_t{1} << 21, 1024, 1000, 15, 6};
-constexpr Sizes kQuick{std::uint64_t{1} << 17, 2048, 200, 8, 4};
-constexpr Sizes kFull{std::uint64_t{3} << 24, 8192, 20000, 16, 16};
+constexpr Sizes kUsual{std::uint64_t{1} << 21, 1024, 1000, 4000, 15, 6};
+constexpr Sizes kQuick{std::uint64_t{1} << 17, 2048, 200, 500, 8, 4};
+constexpr Sizes kFull{std::uint64_t{3} << 24, 8192, 20000, 1000000, 16, 16};
 
 struct Settings {
     std::string device;
@@ -74,7 +74,10 @@ Works works_of(const Sizes& sizes, References& references) {
             {"encode angle", [&sizes, &reference = references["encode"]](
                                  weft::Devices& devices) { return encode_work(devices, sizes, reference); }},
             {"kernel_matrix, closed form", kernel(false, references["closed form"])},
-            {"kernel_matrix, re-upload", kernel(true, references["re-upload"])}};
+            {"kernel_matrix, re-upload", kernel(true, references["re-upload"])},
+            {"kernel_apply, 8 qubits", [&sizes, &reference = references["operator"]](weft::Devices& devices) {
+                 return operator_work(devices, sizes, reference);
+             }}};
 }
 
 Row measure(const std::string& name, Work& work, std::size_t devices, int repeats) {
@@ -254,7 +257,9 @@ bool run(const Settings& settings, Json& report) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Streams, encodes and kernel matrices on 1, 2, ... devices, compared with the first alone."};
+    CLI::App app{
+        "Streams, encodes, kernel matrices and operators on 1, 2, ... devices, compared with the first "
+        "alone."};
     Sizes given;
     const CLI::Range positive(1, 1 << 30);
     app.add_option("--device", settings.device,
@@ -265,6 +270,8 @@ int main(int argc, char** argv) {
     app.add_option("--encode-qubits", given.encode_qubits, "Of an encode")->check(CLI::Range(1, 30));
     app.add_option("--kernel-samples", given.kernel_samples, "Rows of a kernel matrix")->check(positive);
     app.add_option("--kernel-qubits", given.kernel_qubits, "Of a kernel matrix")->check(CLI::Range(1, 30));
+    app.add_option("--operator-samples", given.operator_samples, "Rows of a kernel operator")
+        ->check(positive);
     bool quick = false;
     return bench::run(
         "bench_devices", app, settings.common, argc, argv, [&] { quick = true; },
@@ -277,6 +284,7 @@ int main(int argc, char** argv) {
             take(settings.sizes.encode_samples, given.encode_samples);
             take(settings.sizes.encode_qubits, given.encode_qubits);
             take(settings.sizes.kernel_samples, given.kernel_samples);
+            take(settings.sizes.operator_samples, given.operator_samples);
             take(settings.sizes.kernel_qubits, given.kernel_qubits);
             return run(settings, report);
         });

@@ -187,6 +187,54 @@ class KernelWork : public ReferencedWork {
     bool reupload_;
 };
 
+class OperatorWork : public Work {
+  public:
+    OperatorWork(weft::Devices& devices, const Sizes& sizes, Reference& reference)
+        : devices_(devices),
+          shape_{sizes.operator_samples, 0, 8},
+          x_(features(shape_.samples, shape_.qubits)),
+          v_(shape_.samples),
+          out_(shape_.samples),
+          reference_(reference) {
+        for (std::size_t i = 0; i < v_.size(); ++i) v_[i] = static_cast<float>(std::sin(0.37 * double(i)));
+        const weft::KernelMatrixCircuit circuit{.map = weft::FeatureMap::ryrz};
+        const weft::KernelOperatorOptions options{.low_rank = weft::Choice::off};
+        if (devices_.size() == 1)
+            k_.emplace(devices_[0], circuit, x_, shape_, options);
+        else
+            k_.emplace(devices_, circuit, x_, shape_, options);
+    }
+    weft::OpReport run() override {
+        if (devices_.size() == 1) return kernel_apply(devices_[0], *k_, v_, out_);
+        return kernel_apply(devices_, *k_, v_, out_);
+    }
+    bool right() override {
+        const std::span<std::byte> bytes = std::as_writable_bytes(std::span(out_));
+        if (reference_.empty()) reference_.assign(bytes.begin(), bytes.end());
+        double sum = 0;
+        for (const float v : v_) sum += std::abs(double(v));
+        const double bound = 2 * k_->estimate().error * sum;  // each of the two results may be off by half
+        bool same = true;
+        for (std::size_t i = 0; i < out_.size(); ++i) {
+            float wanted = 0;
+            std::memcpy(&wanted, &reference_[i * sizeof(float)], sizeof wanted);
+            same = same && std::abs(double(out_[i]) - double(wanted)) <= bound;
+        }
+        poison(bytes);
+        return same;
+    }
+    const char* unit() const override { return "pairs"; }
+    double items() const override { return double(shape_.samples) * double(shape_.samples); }
+    double bytes() const override { return 0; }
+
+  private:
+    weft::Devices& devices_;
+    weft::KernelMatrixShape shape_;
+    std::vector<float> x_, v_, out_;
+    std::optional<weft::KernelOperator> k_;
+    Reference& reference_;
+};
+
 }  // namespace
 
 std::unique_ptr<Work> field_work(weft::Devices& devices, const Sizes& sizes, Memory memory) {
@@ -198,6 +246,9 @@ std::unique_ptr<Work> encode_work(weft::Devices& devices, const Sizes& sizes, Re
 std::unique_ptr<Work> kernel_work(weft::Devices& devices, const Sizes& sizes, bool reupload,
                                   Reference& reference) {
     return std::make_unique<KernelWork>(devices, sizes, reupload, reference);
+}
+std::unique_ptr<Work> operator_work(weft::Devices& devices, const Sizes& sizes, Reference& reference) {
+    return std::make_unique<OperatorWork>(devices, sizes, reference);
 }
 
 double host_copy_gb_per_s(std::size_t bytes, unsigned threads, int repeats) {

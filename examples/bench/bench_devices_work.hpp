@@ -20,11 +20,12 @@ enum class Memory {
 };
 
 struct Sizes {
-    std::uint64_t field_elements = 0, encode_samples = 0, kernel_samples = 0;
+    std::uint64_t field_elements = 0, encode_samples = 0, kernel_samples = 0, operator_samples = 0;
     std::uint32_t encode_qubits = 0, kernel_qubits = 0;
 };
 
-/// The result of device 0 alone, with which that of several devices must agree in every bit.
+/// The result of device 0 alone, with which that of several devices must agree in every bit, but for products
+/// with an operator, whose sums depend on how the rows are shared.
 using Reference = std::vector<std::byte>;
 
 class Work {
@@ -50,6 +51,10 @@ std::unique_ptr<Work> encode_work(weft::Devices& devices, const Sizes& sizes, Re
 /// A square kernel matrix of features: a closed form, or with re-uploads states and their products.
 std::unique_ptr<Work> kernel_work(weft::Devices& devices, const Sizes& sizes, bool reupload,
                                   Reference& reference);
+
+/// The product of a vector with a kernel operator of 8 qubits, from every value of K. Results must agree
+/// within the bound that the operator states.
+std::unique_ptr<Work> operator_work(weft::Devices& devices, const Sizes& sizes, Reference& reference);
 
 /// Bytes a second that `threads` threads copy between two arrays of `bytes` each, in GB/s; median of several.
 double host_copy_gb_per_s(std::size_t bytes, unsigned threads, int repeats);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures products with kernel matrices that are never stored, resident, in pairs a second and as a share of
-// the rate at which the device can issue instructions of float32. It compares with a loop in C++ on all
-// cores. Sampled rows of each result are computed again in float64 on the host.
+// the rate at which the device can issue instructions of float32. It compares with CUDA on the same device,
+// in turns, and with a loop in C++ on all cores. Sampled rows of each result are computed again in float64 on
+// the host.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +15,8 @@
 #include <nlohmann/json.hpp>
 
 #include "bench.hpp"
+#include "bench_kernel_operator.hpp"
+#include "bench_kernel_operator_states.hpp"
 #include "cpu/cpu_operator.hpp"
 #include "cpu/cpu_threads.hpp"
 
@@ -31,7 +36,7 @@ struct Settings {
     double issue_rate = 0;
     std::size_t checked = 4;
     bench::Options common{.repeats = 3};
-    bool loops = false, solve = false;
+    bool loops = false, solve = false, states = false, cuda = false;
     double lambda = 1, tolerance = 1e-4;
     std::uint32_t rank = 200;
 };
@@ -88,58 +93,95 @@ double loop_seconds(const Settings& settings, const Case& c, const weft::KernelM
     return median(seconds);
 }
 
-Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
-    const std::vector<float> x = wave(c.samples * c.qubits, 0.731), v = wave(c.samples * c.columns, 0.37);
-    const weft::KernelMatrixCircuit circuit{.map = weft::feature_map(c.map)};
-    weft::Stream stream{backend};
-    const weft::Buffer<float> features(backend, x.size()), in(backend, v.size()), out(backend, v.size());
-    stream.upload(x, features);
-    stream.upload(v, in);
-    const weft::KernelOperator k{stream,
-                                 circuit,
-                                 features,
-                                 {c.samples, 0, c.qubits},
-                                 {.symmetric = c.symmetric, .low_rank = c.low_rank}};
-    const weft::KernelOperatorEstimate plan = k.estimate(c.columns);
-    std::vector<double> seconds;
-    for (int trial = 0; trial <= settings.common.repeats; ++trial) {
-        const auto start = Clock::now();
-        weft::kernel_apply(stream, k, in, out);
-        stream.wait();
-        if (trial > 0) seconds.push_back(seconds_since(start));
-    }
-    const double time = median(seconds);
+const char* way_of(const weft::KernelOperatorEstimate& plan) {
+    return plan.method == weft::KernelOperatorMethod::low_rank ? "low rank"
+           : plan.symmetric                                    ? "symmetric"
+                                                               : "full";
+}
+
+// A way to make the product of a case, and its times.
+struct Maker {
+    std::string name;
+    weft::KernelOperatorEstimate plan;
+    std::function<void()> apply;
+    std::function<std::vector<float>()> result;
+    std::vector<double> seconds = {};
+};
+
+Json figures_of(const Settings& settings, const Case& c, const Maker& maker, double error) {
+    const double time = median(maker.seconds);
     const double pairs = static_cast<double>(c.samples) * static_cast<double>(c.samples);
     const double of_rate = settings.issue_rate == 0 ? 0
-                                                    : pairs * plan.instructions * plan.passes / time /
-                                                          (settings.issue_rate * 1e12);
-    const double worst = verified(settings, c, circuit, x, v, stream.download(out), plan.error);
-    const double loop = settings.loops && c.columns == 1 && c.symmetric == weft::Choice::off
-                            ? loop_seconds(settings, c, circuit, x, v)
-                            : 0;
+                                                    : pairs * maker.plan.instructions * maker.plan.passes /
+                                                          time / (settings.issue_rate * 1e12);
     std::printf(
-        "%8llu rows %3u qubits %-4s %3u columns %-9s %10.3f ms %9.2f Gpairs/s %5.2f of issue  "
+        "%8llu rows %3u qubits %-4s %3u columns %-9s %-6s %10.3f ms %9.2f Gpairs/s %5.2f of issue  "
         "error %.1e of bound\n",
-        static_cast<unsigned long long>(c.samples), c.qubits, c.map.c_str(), c.columns,
-        plan.method == weft::KernelOperatorMethod::low_rank ? "low rank"
-        : plan.symmetric                                    ? "symmetric"
-                                                            : "full",
-        time * 1e3, pairs / time * 1e-9, of_rate, worst);
-    if (loop > 0)
-        std::printf("         C++ loop, all cores %10.3f ms: the device reaches %.2f of its speed\n",
-                    loop * 1e3, loop / time);
-    std::fflush(stdout);
+        static_cast<unsigned long long>(c.samples), c.qubits, c.map.c_str(), c.columns, way_of(maker.plan),
+        maker.name.c_str(), time * 1e3, pairs / time * 1e-9, of_rate, error);
     return {{"samples", c.samples},
             {"qubits", c.qubits},
             {"map", c.map},
             {"columns", c.columns},
-            {"method", weft::to_string(plan.method)},
-            {"symmetric", plan.symmetric},
+            {"by", maker.name},
+            {"method", weft::to_string(maker.plan.method)},
+            {"symmetric", maker.plan.symmetric},
             {"ms", time * 1e3},
             {"gpairs_per_s", pairs / time * 1e-9},
             {"of_issue_rate", of_rate},
-            {"error_of_bound", worst},
-            {"loop_ms", loop * 1e3}};
+            {"error_of_bound", error}};
+}
+
+// Times all makers in turns, and verifies what each has left.
+void race(const Settings& settings, const Case& c, const weft::KernelMatrixCircuit& circuit,
+          const std::vector<float>& x, const std::vector<float>& v, std::vector<Maker>& makers, Json& rows) {
+    for (int trial = 0; trial <= settings.common.repeats; ++trial)
+        for (Maker& maker : makers) {
+            const auto start = Clock::now();
+            maker.apply();
+            if (trial > 0) maker.seconds.push_back(seconds_since(start));
+        }
+    for (const Maker& maker : makers)
+        rows.push_back(figures_of(settings, c, maker,
+                                  verified(settings, c, circuit, x, v, maker.result(), maker.plan.error)));
+    if (makers.size() < 2) return;
+    const double ratio = median(makers[1].seconds) / median(makers[0].seconds);
+    rows.back()["speed_of_vulkan"] = ratio;
+    std::printf("         Vulkan reaches %.3f of the speed of CUDA\n", ratio);
+}
+
+void run_case(weft::Backend& backend, const Settings& settings, const Case& c, Json& rows) {
+    const std::vector<float> x = wave(c.samples * c.qubits, 0.731), v = wave(c.samples * c.columns, 0.37);
+    const weft::KernelMatrixCircuit circuit{.map = weft::feature_map(c.map)};
+    const weft::KernelMatrixShape shape{c.samples, 0, c.qubits};
+    const weft::KernelOperatorOptions options{.symmetric = c.symmetric, .low_rank = c.low_rank};
+    weft::Stream stream{backend};
+    const weft::Buffer<float> features(backend, x.size()), in(backend, v.size()), out(backend, v.size());
+    stream.upload(x, features);
+    stream.upload(v, in);
+    const weft::KernelOperator k{stream, circuit, features, shape, options};
+    std::vector<Maker> makers{{"Vulkan", k.estimate(c.columns),
+                               [&] {
+                                   weft::kernel_apply(stream, k, in, out);
+                                   stream.wait();
+                               },
+                               [&] { return stream.download(out); }}};
+#ifdef WEFT_BENCH_CUDA
+    std::optional<bench::CudaProduct> twin;
+    if (settings.cuda) {
+        twin.emplace(circuit, x, v, shape, options);
+        makers.push_back(
+            {"CUDA", twin->estimate(c.columns), [&] { twin->apply(); }, [&] { return twin->result(); }});
+    }
+#endif
+    race(settings, c, circuit, x, v, makers, rows);
+    if (settings.loops && c.columns == 1 && c.symmetric == weft::Choice::off) {
+        const double loop = loop_seconds(settings, c, circuit, x, v), time = median(makers[0].seconds);
+        rows.back()["loop_ms"] = loop * 1e3;
+        std::printf("         C++ loop, all cores %10.3f ms: the device reaches %.2f of its speed\n",
+                    loop * 1e3, loop / time);
+    }
+    std::fflush(stdout);
 }
 
 // Numbers from -1.5 to 1.5 in no order.
@@ -186,10 +228,24 @@ Json run_solve(weft::Backend& backend, const Settings& settings, const Case& c) 
             {"residual", report.residual()}};
 }
 
+void run_all_states(weft::Backend& backend, const Settings& settings, Json& report) {
+    for (const std::uint64_t samples : settings.samples)
+        for (const std::uint32_t qubits : settings.qubits)
+            for (const std::uint32_t columns : settings.columns)
+                for (const bool given : {true, false})
+                    report["rows"].push_back(bench::run_states(
+                        backend,
+                        {samples, qubits, columns, given, settings.common.repeats, settings.checked}));
+}
+
 bool run(const Settings& settings, Json& report) {
     weft::Backend backend;
     std::printf("%s, float32; pairs are those of the whole square\n", backend.name().c_str());
     report = {{"device", backend.name()}, {"rows", Json::array()}};
+    if (settings.states) {
+        run_all_states(backend, settings, report);
+        return true;
+    }
     for (const std::uint64_t samples : settings.samples)
         for (const std::string& map : settings.maps)
             for (const std::uint32_t qubits : settings.qubits) {
@@ -201,8 +257,8 @@ bool run(const Settings& settings, Json& report) {
                 }
                 for (const std::uint32_t columns : settings.columns) {
                     const auto measure = [&](weft::Choice symmetric, weft::Choice low_rank) {
-                        report["rows"].push_back(run_case(
-                            backend, settings, {samples, qubits, columns, map, symmetric, low_rank}));
+                        run_case(backend, settings, {samples, qubits, columns, map, symmetric, low_rank},
+                                 report["rows"]);
                     };
                     const auto plan = [&](weft::Choice low_rank) {
                         return weft::estimate_kernel_operator(backend, {.map = weft::feature_map(map)},
@@ -238,8 +294,14 @@ int main(int argc, char** argv) {
                    "half its FLOP/s");
     app.add_option("--checked", settings.checked, "Values of each result that are checked")
         ->capture_default_str();
+#ifdef WEFT_BENCH_CUDA
+    app.add_flag("--cuda", settings.cuda, "Compare with CUDA on the same device, in turns");
+#endif
     app.add_flag("--loops", settings.loops, "Compare with a loop in C++ on all cores");
     app.add_flag("--solve", settings.solve, "Ridge regression instead of single products");
+    app.add_flag(
+        "--states", settings.states,
+        "Products of states, given and of a circuit with re-upload, beside the stored K, which must fit");
     app.add_option("--lambda", settings.lambda, "Of the ridge regression")->capture_default_str();
     app.add_option("--rank", settings.rank, "Of its preconditioner")->capture_default_str();
     app.add_option("--tolerance", settings.tolerance, "Of its residual")->capture_default_str();

@@ -23,6 +23,7 @@
 #include <weft/ops/kernel_matrix.hpp>
 #include <weft/ops/kernel_operator.hpp>
 #include <weft/ops/kernel_post.hpp>
+#include <weft/ops/kernel_ranks.hpp>
 #include <weft/ops/kernel_solve.hpp>
 #include <weft/ops/kernel_store.hpp>
 #include <weft/ops/lattice.hpp>

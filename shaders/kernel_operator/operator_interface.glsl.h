@@ -4,10 +4,12 @@
 
 #include "operator_parameters.h"
 
+#if !defined(Real4)
 #if defined(WEFT_REAL64)
 #define Real4 dvec4
 #else
 #define Real4 vec4
+#endif
 #endif
 
 WEFT_GPU Real real_of(uint low, uint high) {

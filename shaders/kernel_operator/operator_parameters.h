@@ -42,16 +42,17 @@ struct OperatorApplyParameters {
 
 // operator_sum.comp: out = alpha * (sum of the terms) + delta * V + beta * out.
 struct OperatorSumParameters {
-    uint terms;      // partial sums of a value
-    uint apart;      // numbers between the terms of a value
-    uint columns;    // of V that the partial sums have
-    uint width;      // values between rows of V and of the output
-    uint in_base;    // value of V for row 0
-    uint out_base;   // value of the output for row 0
-    uint skip_from;  // row i has no terms before (i - skip_from) / skip_rows + 1 from row skip_from on
-    uint skip_rows;  // 0: rows have all terms
-    uint with_v;     // 1: delta applies
-    uint with_out;   // 1: beta applies
+    uint terms;       // partial sums of a value
+    uint apart;       // numbers between the terms of a value
+    uint term_width;  // numbers between rows of the terms
+    uint columns;     // of V that the partial sums have
+    uint width;       // values between rows of V and of the output
+    uint in_base;     // value of V for row 0
+    uint out_base;    // value of the output for row 0
+    uint skip_from;   // row i has no terms before (i - skip_from) / skip_rows + 1 from row skip_from on
+    uint skip_rows;   // 0: rows have all terms
+    uint with_v;      // 1: delta applies
+    uint with_out;    // 1: beta applies
     uint alpha_low, alpha_high, delta_low, delta_high, beta_low, beta_high;  // floats in low, or doubles
 };
 
@@ -81,6 +82,21 @@ struct OperatorRowsParameters {
     uint square;                   // 1: rows and columns are the same samples
     uint own_low, own_high;        // the diagonal: a float in low, or a double
     uint shrink_low, shrink_high;  // factor of the other values
+};
+
+// operator_block.comp: out = alpha * (block of K) * V + delta * (rows of V of the diagonal) + beta * out.
+struct OperatorBlockParameters {
+    uint rows;      // of the block
+    uint columns;   // of the block
+    uint leading;   // values between its rows
+    uint before;    // values before its first one in what is bound
+    uint width;     // values between rows of V and of the output
+    uint in_base;   // value of V for column 0
+    uint out_base;  // value of the output for row 0
+    uint diagonal;  // column in which row 0 has its diagonal, modulo 2^32
+    uint with_v;    // 1: delta applies
+    uint with_out;  // 1: beta applies
+    uint alpha_low, alpha_high, delta_low, delta_high, beta_low, beta_high;  // floats in low, or doubles
 };
 
 WEFT_SHARED_END

@@ -8,9 +8,9 @@ WEFT_GROUP(Real, low, kStep* kTile);      // [low feature][row]
 WEFT_GROUP(Real, weight, kStep* kTile);   // [low feature][high feature]
 WEFT_GROUP(Real, parts, kTile* kAcross);  // [row][group of high features]
 
-// Numbers of the rows, of which samples of so few features have at most 28. Rows are an odd number of values
+// Numbers of the rows, of which samples of so few features have at most 36. Rows are an odd number of values
 // apart, so that they are in different banks.
-WEFT_CONST uint kApart = 29;
+WEFT_CONST uint kApart = 37;
 WEFT_GROUP(Real, own, kTile* kApart);
 
 // A feature of one side of a row, whose qubits begin at `from`.

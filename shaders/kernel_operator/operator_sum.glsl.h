@@ -6,12 +6,13 @@ WEFT_MAIN() {
     const uint step = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
     for (uint i = gl_GlobalInvocationID.x; i < count; i += step) {
         const uint row = i / p.columns, column = i - row * p.columns;
+        const uint of_term = row * p.term_width + column;
         uint term = 0u;
         if (p.skip_rows != 0u && row >= p.skip_from) term = (row - p.skip_from) / p.skip_rows + 1u;
         WEFT_PRECISE Real sum = kZero;
         WEFT_PRECISE Real lost = kZero;  // the rounding error of the sum so far
         for (; term < p.terms; ++term) {
-            WEFT_PRECISE const Real added = terms[term * p.apart + i] - lost;
+            WEFT_PRECISE const Real added = terms[term * p.apart + of_term] - lost;
             WEFT_PRECISE const Real next = sum + added;
             WEFT_PRECISE const Real taken = next - sum;
             lost = taken - added;

@@ -7,6 +7,7 @@
 
 layout(local_size_x = 256, local_size_x_id = 0) in;
 layout(constant_id = 40) const uint kTileBits = 12u;
+#define kMostTileBits kTileBits
 #if defined(WEFT_NTT_COMPACT)
 #define kPassBits p.pass_bits
 #define kZeroBits p.zero_bits

@@ -2,19 +2,19 @@
 // One pass of a transform; see ntt_parameters.h. An invocation holds kOwn elements and transforms up to
 // kRadixBits bits at a time in registers; in between, elements are redistributed through shared memory.
 //
-// The interface has, in addition to that of fields: kPassBits, kTileBits, kZeroBits, kFlags; the parameters
-// `p` and `count`, the number of tiles; load_in(i), store_out(i, z), table_at(i), scale_at(i); and sum_of,
-// difference_of and product_of for elements.
+// The interface has, in addition to that of fields: kPassBits, kTileBits, kMostTileBits (for which there is
+// shared memory), kZeroBits, kFlags; the parameters `p` and `count`, the number of tiles; load_in(i),
+// store_out(i, z), table_at(i), scale_at(i); and sum_of, difference_of and product_of for elements.
 #include "shaders/ntt/ntt_index.h"
 
 WEFT_CONST uint kOwn = 1u << kRadixBits;
-WEFT_CONST uint kInvocations = 1u << (kTileBits - kRadixBits);
+#define kInvocations (1u << (kTileBits - kRadixBits))
 #define kColumnBits (kTileBits - kPassBits)
 #define kSteps ((kPassBits + kRadixBits - 1u) / kRadixBits)
 WEFT_CONST uint kMostSteps = 3u;  // of the shader that is not compact; more code takes drivers longer
 // Words of the elements of a tile are apart, and there is a gap after every 16 of them, so that neighbouring
 // invocations use different banks of shared memory.
-WEFT_CONST uint kPlane = (1u << kTileBits) + ((1u << kTileBits) >> 4);
+WEFT_CONST uint kPlane = (1u << kMostTileBits) + ((1u << kMostTileBits) >> 4);
 WEFT_GROUP(uint, tile_words, WEFT_FIELD_WORDS* kPlane);
 
 struct Held {

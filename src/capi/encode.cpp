@@ -77,30 +77,24 @@ weft_status weft_stream_encode(weft_stream* stream, weft_encode_method method, w
                                uint32_t qubits, const weft_encode_options* options,
                                weft_encode_outcome** outcome) {
     constexpr const char* kName = "weft_stream_encode";
-    const Uses uses(stream);
-    return guarded(kName, [&] {
-        if (outcome != nullptr) *outcome = nullptr;
-        weft_stream& handle = given(kName, "stream", stream);
-        const Owner::Use use(handle.owner, kName);
+    if (outcome != nullptr) *outcome = nullptr;
+    return with_stream(kName, stream, [&](weft::Stream& s) {
         const auto in = array_of(kName, "values", values, element_type_of(kName, "values_type", values_type));
         const auto out =
             array_of(kName, "states", states, element_type_of(kName, "states_type", states_type));
         const weft::EncodeOptions all = resident_options(kName, options);
         // Made before the work is recorded, so that a lack of memory is found in time.
         auto made = std::make_unique<weft_encode_outcome>();
-        made->object.emplace(weft::encode(handle.object, method_of(method), in, out, {samples, qubits}, all));
+        made->object.emplace(weft::encode(s, method_of(method), in, out, {samples, qubits}, all));
         if (outcome != nullptr) *outcome = made.release();
     });
 }
 
 weft_status weft_encode_outcome_check(const weft_encode_outcome* outcome, weft_stream* stream) {
     constexpr const char* kName = "weft_encode_outcome_check";
-    const Uses uses(outcome, stream);
-    return guarded(kName, [&] {
-        weft_stream& handle = given(kName, "stream", stream);
-        const Owner::Use use(handle.owner, kName);
-        given(kName, "outcome", outcome).object->require_all(handle.object);
-    });
+    const Uses uses(outcome);
+    return with_stream(kName, stream,
+                       [&](weft::Stream& s) { given(kName, "outcome", outcome).object->require_all(s); });
 }
 
 WEFT_DEFINE_HANDLE(weft_encode_outcome)

@@ -2,8 +2,11 @@
 // Of <weft/weft.h>: fields.
 #include <weft/ops/field.hpp>
 
+#include <weft/ops/ntt.hpp>
+
 #include "capi/arrays.hpp"
 #include "capi/batch_options.hpp"
+#include "capi/field_options.hpp"
 #include "capi/handle.hpp"
 #include "capi/structs.hpp"
 
@@ -11,41 +14,8 @@ using namespace weft::capi;
 
 namespace {
 
-/// weft refuses numbers that are no field, operation, form or shader.
-weft::Field field_of(weft_field field) {
-    return static_cast<weft::Field>(field);
-}
 weft::FieldOp op_of(weft_field_op op) {
     return static_cast<weft::FieldOp>(op);
-}
-
-weft::ElementType limb_type(weft_field field) {
-    if (field > WEFT_MERSENNE31) return weft::kUint64;  // the call refuses it
-    return weft::field_info(field_of(field)).limb_bytes == 4 ? weft::kUint32 : weft::kUint64;
-}
-
-void refuse_setting(const char* function, const char* name, const char* where) {
-    refuse(std::string(function) + ": weft_field_options." + name + " applies to " + where + " alone");
-}
-
-weft::FieldHostOptions host_options(const char* function, const weft_field_options* options) {
-    const weft_field_options all = read_options(function, "weft_field_options", options);
-    if (all.workgroup_size != 0) refuse_setting(function, "workgroup_size", "streams and programs");
-    if (all.block_elements != 0) refuse_setting(function, "block_elements", "streams and programs");
-    return {.form = static_cast<weft::FieldForm>(all.form),
-            .shader = static_cast<weft::FieldShader>(all.shader),
-            .check_values = flag_of(function, "weft_field_options.check_values", all.check_values),
-            .batch = batch_options(function, all.batch)};
-}
-
-weft::FieldOptions resident_options(const char* function, const weft_field_options* options) {
-    const weft_field_options all = read_options(function, "weft_field_options", options);
-    if (all.check_values != 0) refuse_setting(function, "check_values", "host memory");
-    if (all.batch != nullptr) refuse_setting(function, "batch", "host memory");
-    return {.form = static_cast<weft::FieldForm>(all.form),
-            .shader = static_cast<weft::FieldShader>(all.shader),
-            .workgroup_size = all.workgroup_size,
-            .block_elements = all.block_elements};
 }
 
 }  // namespace
@@ -61,6 +31,10 @@ weft_status weft_field_describe(weft_field field, weft_field_info* info) {
         all.element_bytes = found.element_bytes;
         all.name = found.name.data();  // of a literal, so it ends with 0
         std::copy(found.modulus.begin(), found.modulus.end(), all.modulus);
+        const weft::NttInfo transforms = weft::ntt_info(field_of(field));
+        std::copy(transforms.generator.begin(), transforms.generator.end(), all.generator);
+        all.two_adicity = transforms.two_adicity;
+        all.ntt_max_log_size = transforms.max_log_size;
         write_report(kName, "weft_field_info", all, info);
     });
 }
@@ -90,7 +64,7 @@ weft_status weft_field_apply(weft_backend* backend, weft_field field, weft_field
         put_report(kName,
                    weft::field_apply(owner, field_of(field), op_of(op), array_of(kName, "a", a, type),
                                      array_of(kName, "b", b, type), array_of(kName, "scalar", scalar, type),
-                                     array_of(kName, "out", out, type), host_options(kName, options)),
+                                     array_of(kName, "out", out, type), field_host_options(kName, options)),
                    report);
     });
 }
@@ -108,9 +82,10 @@ weft_status weft_field_batch(weft_backend* backend, weft_field field, weft_field
             all.push_back({array_of(kName, "a", jobs[i].a, type), array_of(kName, "b", jobs[i].b, type),
                            array_of(kName, "scalar", jobs[i].scalar, type),
                            array_of(kName, "out", jobs[i].out, type)});
-        put_report(kName,
-                   weft::field_batch(owner, field_of(field), op_of(op), all, host_options(kName, options)),
-                   report);
+        put_report(
+            kName,
+            weft::field_batch(owner, field_of(field), op_of(op), all, field_host_options(kName, options)),
+            report);
     });
 }
 
@@ -118,16 +93,13 @@ weft_status weft_stream_field_apply(weft_stream* stream, weft_field field, weft_
                                     weft_view b, weft_const_span scalar, weft_view out,
                                     const weft_field_options* options) {
     constexpr const char* kName = "weft_stream_field_apply";
-    const Uses uses(stream);
-    return guarded(kName, [&] {
-        weft_stream& handle = given(kName, "stream", stream);
-        const Owner::Use use(handle.owner, kName);
+    return with_stream(kName, stream, [&](weft::Stream& s) {
         const weft::ElementType type = limb_type(field);
         weft::ConstDeviceArray second;
         if (!is_empty(b)) second = array_of(kName, "b", b, type);
-        weft::field_apply(handle.object, field_of(field), op_of(op), array_of(kName, "a", a, type), second,
+        weft::field_apply(s, field_of(field), op_of(op), array_of(kName, "a", a, type), second,
                           array_of(kName, "scalar", scalar, type), array_of(kName, "out", out, type),
-                          resident_options(kName, options));
+                          field_resident_options(kName, options));
     });
 }
 
@@ -137,7 +109,8 @@ weft_status weft_field_program(weft_backend* backend, weft_field field, weft_fie
     const Uses uses(backend);
     return create(kName, program, [&] {
         return on_devices(kName, backend, [&](auto& owner) {
-            return weft::field_program(owner, field_of(field), op_of(op), resident_options(kName, options));
+            return weft::field_program(owner, field_of(field), op_of(op),
+                                       field_resident_options(kName, options));
         });
     });
 }

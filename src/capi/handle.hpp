@@ -15,6 +15,8 @@
 #include <weft/buffer.hpp>
 #include <weft/devices.hpp>
 #include <weft/ops/encode.hpp>
+#include <weft/ops/kernel_operator.hpp>
+#include <weft/ops/kernel_store.hpp>
 #include <weft/ops/lattice_inner.hpp>
 #include <weft/profile.hpp>
 #include <weft/program.hpp>
@@ -128,6 +130,16 @@ struct weft_encode_outcome : weft::capi::Handle<std::optional<weft::EncodeOutcom
 struct weft_lattice_table : weft::capi::Handle<weft::LatticeTable> {
     using Handle::Handle;
 };
+struct weft_kernel_operator : weft::capi::Handle<weft::KernelOperator> {
+    using Handle::Handle;
+};
+struct weft_kernel_store : weft::capi::Handle<weft::KernelMatrixStore> {
+    template <class... Arguments>
+    explicit weft_kernel_store(const weft::KernelMatrixShape& of, Arguments&&... arguments)
+        : Handle(std::forward<Arguments>(arguments)...), shape(of) {}
+    weft::KernelMatrixShape shape;
+    weft::capi::Owner owner;
+};
 struct weft_profile : weft::capi::Handle<weft::Profile> {
     using Handle::Handle;
     weft::capi::Owner owner;
@@ -147,6 +159,25 @@ template <class Body>
 weft_status with_devices(const char* function, weft_backend* backend, Body&& body) noexcept {
     const Uses uses(backend);
     return guarded(function, [&] { on_devices(function, backend, body); });
+}
+/// The same for work that one of several devices does, the first.
+template <class Body>
+weft_status with_first(const char* function, weft_backend* backend, Body&& body) noexcept {
+    const Uses uses(backend);
+    return guarded(function, [&] {
+        const weft_backend& handle = given(function, "backend", backend);
+        body(handle.one != nullptr ? *handle.one : weft::detail::first_of(*handle.devices));
+    });
+}
+/// Calls body(Stream&) as the only thread that uses the stream.
+template <class Body>
+weft_status with_stream(const char* function, weft_stream* stream, Body&& body) noexcept {
+    const Uses uses(stream);
+    return guarded(function, [&] {
+        weft_stream& handle = given(function, "stream", stream);
+        const Owner::Use use(handle.owner, function);
+        body(handle.object);
+    });
 }
 /// For what belongs to one device. Errors: invalid_argument - several.
 weft::Backend& one_device(const char* function, const weft_backend* backend);

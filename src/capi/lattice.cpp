@@ -89,11 +89,8 @@ weft_status weft_stream_lattice_encode(weft_stream* stream, const weft_lattice_c
                                        weft_view codes, weft_view status,
                                        const weft_lattice_options* options) {
     constexpr const char* kName = "weft_stream_lattice_encode";
-    const Uses uses(stream);
-    return guarded(kName, [&] {
-        weft_stream& handle = given(kName, "stream", stream);
-        const Owner::Use use(handle.owner, kName);
-        weft::lattice_encode(handle.object, code_of(kName, code), view_of<float>(kName, "x", x),
+    return with_stream(kName, stream, [&](weft::Stream& s) {
+        weft::lattice_encode(s, code_of(kName, code), view_of<float>(kName, "x", x),
                              view_of<std::uint32_t>(kName, "codes", codes),
                              view_of<std::uint32_t>(kName, "status", status),
                              lattice_options(kName, options));
@@ -103,14 +100,10 @@ weft_status weft_stream_lattice_encode(weft_stream* stream, const weft_lattice_c
 weft_status weft_stream_lattice_decode(weft_stream* stream, const weft_lattice_code* code, weft_view codes,
                                        weft_view status, weft_view x, const weft_lattice_options* options) {
     constexpr const char* kName = "weft_stream_lattice_decode";
-    const Uses uses(stream);
-    return guarded(kName, [&] {
-        weft_stream& handle = given(kName, "stream", stream);
-        const Owner::Use use(handle.owner, kName);
+    return with_stream(kName, stream, [&](weft::Stream& s) {
         std::optional<weft::BufferView<const std::uint32_t>> statuses;
         if (!is_empty(status)) statuses = view_of<std::uint32_t>(kName, "status", status);
-        weft::lattice_decode(handle.object, code_of(kName, code),
-                             view_of<std::uint32_t>(kName, "codes", codes), statuses,
+        weft::lattice_decode(s, code_of(kName, code), view_of<std::uint32_t>(kName, "codes", codes), statuses,
                              view_of<float>(kName, "x", x), lattice_decode_options(kName, options));
     });
 }
@@ -118,11 +111,8 @@ weft_status weft_stream_lattice_decode(weft_stream* stream, const weft_lattice_c
 weft_status weft_stream_lattice_quantize(weft_stream* stream, const weft_lattice_code* code, weft_view x,
                                          weft_view y, weft_view status, const weft_lattice_options* options) {
     constexpr const char* kName = "weft_stream_lattice_quantize";
-    const Uses uses(stream);
-    return guarded(kName, [&] {
-        weft_stream& handle = given(kName, "stream", stream);
-        const Owner::Use use(handle.owner, kName);
-        weft::lattice_quantize(handle.object, code_of(kName, code), view_of<float>(kName, "x", x),
+    return with_stream(kName, stream, [&](weft::Stream& s) {
+        weft::lattice_quantize(s, code_of(kName, code), view_of<float>(kName, "x", x),
                                view_of<float>(kName, "y", y), view_of<std::uint32_t>(kName, "status", status),
                                lattice_options(kName, options));
     });

@@ -37,11 +37,9 @@ weft_status weft_stream_lattice_inner(weft_stream* stream, const weft_lattice_ta
                                       const weft_lattice_code* code, weft_view x, weft_view y, weft_view out,
                                       const weft_lattice_options* options) {
     constexpr const char* kName = "weft_stream_lattice_inner";
-    const Uses uses(stream, table);
-    return guarded(kName, [&] {
-        weft_stream& handle = given(kName, "stream", stream);
-        const Owner::Use use(handle.owner, kName);
-        weft::lattice_inner(handle.object, given(kName, "table", table).object, code_of(kName, code),
+    const Uses uses(table);
+    return with_stream(kName, stream, [&](weft::Stream& s) {
+        weft::lattice_inner(s, given(kName, "table", table).object, code_of(kName, code),
                             view_of<std::uint32_t>(kName, "x", x), view_of<std::uint32_t>(kName, "y", y),
                             view_of<float>(kName, "out", out), lattice_options(kName, options));
     });

@@ -12,17 +12,6 @@ using namespace weft::capi;
 
 namespace {
 
-/// Calls body(Stream&) as the only thread that uses the stream.
-template <class Body>
-weft_status with_stream(const char* function, weft_stream* stream, Body&& body) noexcept {
-    const Uses uses(stream);
-    return guarded(function, [&] {
-        weft_stream& handle = given(function, "stream", stream);
-        const Owner::Use use(handle.owner, function);
-        body(handle.object);
-    });
-}
-
 /// Stores an event, whose handle was made before the work went out, so that a lack of memory is found in
 /// time.
 template <class Work>

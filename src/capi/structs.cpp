@@ -56,12 +56,28 @@ std::span<const Whole> wholes_of<weft_report>() {
 }
 template <>
 std::span<const Whole> wholes_of<weft_field_info>() {
-    static constexpr Whole kAll[] = {WEFT_WHOLE(weft_field_info, modulus)};
+    static constexpr Whole kAll[] = {WEFT_WHOLE(weft_field_info, modulus),
+                                     WEFT_WHOLE(weft_field_info, generator)};
+    return kAll;
+}
+template <>
+std::span<const Whole> wholes_of<weft_ntt_options>() {
+    static constexpr Whole kAll[] = {WEFT_WHOLE(weft_ntt_options, coset), WEFT_WHOLE(weft_ntt_options, root)};
     return kAll;
 }
 template <>
 std::span<const Whole> wholes_of<weft_kernel_circuit>() {
     static constexpr Whole kAll[] = {WEFT_WHOLE(weft_kernel_circuit, weights)};
+    return kAll;
+}
+template <>
+std::span<const Whole> wholes_of<weft_kernel_store_info>() {
+    static constexpr Whole kAll[] = {WEFT_WHOLE(weft_kernel_store_info, values)};
+    return kAll;
+}
+template <>
+std::span<const Whole> wholes_of<weft_kernel_solve_report>() {
+    static constexpr Whole kAll[] = {WEFT_WHOLE(weft_kernel_solve_report, residuals)};
     return kAll;
 }
 template <>

@@ -38,7 +38,13 @@ std::span<const Whole> wholes_of<weft_report>();
 template <>
 std::span<const Whole> wholes_of<weft_field_info>();
 template <>
+std::span<const Whole> wholes_of<weft_ntt_options>();
+template <>
 std::span<const Whole> wholes_of<weft_kernel_circuit>();
+template <>
+std::span<const Whole> wholes_of<weft_kernel_store_info>();
+template <>
+std::span<const Whole> wholes_of<weft_kernel_solve_report>();
 template <>
 std::span<const Whole> wholes_of<weft_estimate>();
 template <>

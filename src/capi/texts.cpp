@@ -24,23 +24,36 @@ constexpr Name kClasses[] = {
     {"FieldShader", "WEFT_SHADER_"},
     {"GlslSource", "weft_glsl_source."},
     {"JobPipeline", "weft_pipeline_"},
+    {"KernelApplyHostOptions", "weft_kernel_apply_options."},
+    {"KernelApplyOptions", "weft_kernel_apply_options."},
+    {"KernelEigenOptions", "weft_kernel_solve_options."},
     {"KernelMatrixCircuit", "weft_kernel_circuit."},
     {"KernelMatrixHostOptions", "weft_kernel_options."},
     {"KernelMatrixOptions", "weft_kernel_options."},
     {"KernelMatrixShape", "weft_kernel_shape."},
+    {"KernelOperatorOptions", "weft_kernel_options."},
+    {"KernelSolveOptions", "weft_kernel_solve_options."},
     {"LatticeCode", "weft_lattice_code."},
     {"LatticeDecodeHostOptions", "weft_lattice_options."},
     {"LatticeDecodeOptions", "weft_lattice_options."},
     {"LatticeHostOptions", "weft_lattice_options."},
     {"LatticeOptions", "weft_lattice_options."},
     {"LatticeSearchOptions", "weft_lattice_search_options."},
+    {"NttHostOptions", "weft_ntt_options."},
+    {"NttLayout", "WEFT_NTT_"},
+    {"NttOptions", "weft_ntt_options."},
+    {"NttShape", "weft_ntt_shape."},
     {"Profile", "weft_profile_"},
     {"ProgramOptions", "weft_program_options."},
     {"Stream", "weft_stream_"},
 };
-/// Objects, where they stand alone.
-constexpr Name kNouns[] = {
-    {" new Backend", " new backend"}, {" new Devices", " new backend"}, {" first Backend", " first backend"}};
+/// Objects and calls, where they stand alone.
+constexpr Name kNouns[] = {{" new Backend", " new backend"},
+                           {" new Devices", " new backend"},
+                           {" first Backend", " first backend"},
+                           {" call kernel_matrix with it", " call weft_kernel_store_fill with it"},
+                           {" another KernelMatrixStore", " another weft_kernel_store"},
+                           {"; kernel_matrix stores such K", "; weft_kernel_matrix stores such K"}};
 
 bool in_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';

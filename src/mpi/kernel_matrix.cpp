@@ -2,8 +2,11 @@
 // Completes <weft/mpi/distributed.hpp>: kernel matrices over ranks.
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <numeric>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,9 +24,9 @@
 namespace weft::mpi {
 namespace {
 
+using kernels::DevicePlans;
 using kernels::facts_of;
 using kernels::HostMatrixCall;
-using kernels::KernelMatrixPlan;
 using kernels::MatrixItems;
 using kernels::StoreFacts;
 using kernels::StorePin;
@@ -36,97 +39,148 @@ HostArray of_type(ElementType type) {
     return {nothing, 1, type};
 }
 
+/// The items of a share.
+MatrixItems some(const MatrixItems& items, const core::Share& share) {
+    const auto cut = [&](const auto& list) {
+        if (list.empty()) return list;
+        const auto first = list.begin() + static_cast<std::ptrdiff_t>(share.first);
+        return std::decay_t<decltype(list)>(first, first + static_cast<std::ptrdiff_t>(share.count));
+    };
+    return {cut(items.blocks), cut(items.rows)};
+}
+
 /// One plan for all ranks: that of the smallest device, as the first rank has it. `rows`: of a tile, or 0.
-std::pair<KernelMatrixPlan, StorePin> plan_for_all(RanksState& ranks, Backend& backend,
-                                                   const HostMatrixCall& call, std::uint64_t rows) {
-    KernelMatrixPlan plan;
-    ranks.together([&] { plan = kernels::plan_on(backend, call, call.options); });
-    std::uint64_t tile = ranks.least(plan.states.tile);
-    const bool bulk = ranks.least(plan.states.bulk ? 1 : 0) != 0;
+template <class Where>
+std::pair<DevicePlans, StorePin> plan_for_all(RanksState& ranks, Where& where, HostMatrixCall call,
+                                              std::uint64_t rows) {
+    DevicePlans plans;
+    ranks.together([&] { plans = kernels::plan_together(where, call); });
+    const kernels::StatePlan& states = plans.first().states;
+    std::uint64_t tile = ranks.least(states.tile);
+    const bool bulk = ranks.least(states.bulk ? 1 : 0) != 0;
     if (rows != 0 && !bulk && tile > rows) tile = tile / rows * rows;  // blocks begin at multiples of `rows`
     const StorePin smallest{.rows = 64, .tile = tile, .bulk = bulk};
     ranks.together([&] {
-        if (plan.states.tile == tile && plan.states.bulk == bulk) return;
-        plan = kernels::plan_on(backend, call, kernels::pinned(call.options, smallest));
+        if (states.tile == tile && states.bulk == bulk) return;
+        call.options = kernels::pinned(call.options, smallest);
+        plans = kernels::plan_together(where, call);
     });
     StoreFacts facts;
-    StorePin own = kernels::pin_of(plan, kTileBytes);
+    StorePin own = kernels::pin_of(plans.first(), kTileBytes);
     if (rows != 0) own.rows = rows;
     add_pin(facts, own);
     const StorePin pin = kernels::read_pin(ranks.from_first(facts));
     ranks.together([&] {
-        if (const std::string what = kernels::pin_plan(backend, call, plan, pin); !what.empty())
+        if (const std::string what = kernels::pin_plans(where, call, plans, pin); !what.empty())
             throw Error(Errc::unsupported, "kernel_matrix: the ranks must agree, but differ in " + what);
     });
-    return {std::move(plan), pin};
+    return {std::move(plans), pin};
 }
 
+/// Makes items of a call with what a rank drives.
+class ItemMaker {
+  public:
+    ItemMaker(Backend& backend, const HostMatrixCall& call, const DevicePlans& plans,
+              const MatrixItems& items)
+        : maker_([&, made = std::shared_ptr<kernels::MatrixShares>()](const core::Share& share) mutable {
+              // What it has packed stays for the next items.
+              if (!made) made = kernels::make_shares(backend, plans.first(), call, items);
+              made->make(share, call.batch, ~std::uint64_t{0}, {});
+          }) {}
+    ItemMaker(Devices& devices, const HostMatrixCall& call, const DevicePlans& plans,
+              const MatrixItems& items)
+        : maker_([&](const core::Share& share) {
+              kernels::share_items(devices, call, plans, some(items, share));
+          }) {}
+
+    void make(const core::Share& share) { maker_(share); }
+
+  private:
+    std::function<void(const core::Share&)> maker_;
+};
+
 /// Makes tiles as long as there are any. Returns the pairs of this rank's.
-OpReport make_tiles(RanksState& ranks, Backend& backend, const HostMatrixCall& call,
-                    const KernelMatrixPlan& plan, const MatrixItems& items) {
-    const std::uint64_t count = items.count();
-    const auto shares = static_cast<std::uint64_t>(ranks.size()) * 8;
+template <class Where>
+std::uint64_t make_tiles(RanksState& ranks, Where& where, const HostMatrixCall& call,
+                         const DevicePlans& plans, const MatrixItems& items) {
+    const std::uint64_t count = items.count(), devices = RankDevices(where).count();
+    const auto shares = static_cast<std::uint64_t>(ranks.size()) * 8 * devices;
     // Several tiles overlap with each other; few leave less to wait for at the end.
-    const std::uint64_t step = std::clamp<std::uint64_t>(count / shares, 1, 4);
+    const std::uint64_t step = std::clamp<std::uint64_t>(count / shares, 1, 4) * devices;
     core::ProgressMeter meter("kernel_matrix", call.batch, count);
     BatchOptions each = call.batch;
     each.progress = {};
-    std::unique_ptr<kernels::MatrixShares> maker;
-    OpReport sum;
+    const HostMatrixCall quiet{call.circuit, call.x, call.y,     call.k,   call.shape,
+                               call.options, each,   call.facts, call.sink};
+    ItemMaker maker(where, quiet, plans, items);
+    std::uint64_t pairs = 0;
     try {
         for (std::uint64_t at = ranks.take(step); at < count; at = ranks.take(step)) {
             if (ranks.count_is_stopped()) break;
             meter.show(at);
-            if (!maker) maker = kernels::make_shares(backend, plan, call, items);
-            const OpReport made = maker->make({at, std::min(step, count - at)}, each, call.shape.pairs(), {});
-            sum.items += made.items;
-            sum.bytes_out += made.bytes_out;
+            const core::Share share{at, std::min(step, count - at)};
+            maker.make(share);
+            pairs += some(items, share).pairs(plans.first());
         }
     } catch (...) {
         ranks.stop_count();
         throw;
     }
-    return sum;
+    return pairs;
 }
 
-void require_same_call(RanksState& ranks, Backend& backend, const HostMatrixCall& call, StoreFacts facts) {
+template <class Where>
+void require_same_call(RanksState& ranks, Where& where, const HostMatrixCall& call, StoreFacts facts) {
     const auto add = [&](StoreFacts more) {
         for (kernels::StoreFact& fact : more) facts.push_back(std::move(fact));
     };
     add(kernels::file_facts(call.shape, call.k.type));
     add(kernels::call_facts(call.circuit, call.x, call.y, call.shape, call.options));
-    add(kernels::device_facts(backend.device()));
+    add(kernels::device_facts(core::first_backend(where).device()));
     ranks.require_same("kernel_matrix", facts);
 }
 
-OpReport report_of(const HostMatrixCall& call, const KernelMatrixPlan& plan, const OpReport& made,
+OpReport report_of(const HostMatrixCall& call, const DevicePlans& plans, std::uint64_t pairs,
                    std::chrono::steady_clock::time_point begin) {
-    OpReport report = kernels::kernel_report(call.shape, plan.method, call.x, call.y, call.k);
-    report.items = made.items;
-    report.bytes_out = made.bytes_out;
-    report.elements = made.bytes_out / call.k.type.bytes();
+    OpReport report = kernels::kernel_report(call.shape, plans.first().method, call.x, call.y, call.k);
+    report.items = pairs;
     report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return report;
 }
 
-OpReport into_file(RanksState& ranks, Backend& backend, HostMatrixCall call,
-                   const std::filesystem::path& path) {
+/// Threads of several devices write, one at a time.
+void require_threads(const RankDevices& devices) {
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    if (devices.count() > 1 && level < MPI_THREAD_SERIALIZED)
+        throw Error(Errc::unsupported,
+                    "kernel_matrix: several devices of a rank cannot write into a file, because MPI was "
+                    "initialized for one thread (need MPI_THREAD_SERIALIZED of MPI_Init_thread)");
+}
+
+template <class Where>
+OpReport into_file(RanksState& ranks, Where& where, HostMatrixCall call, const std::filesystem::path& path) {
     const auto begin = std::chrono::steady_clock::now();
-    require_same_call(ranks, backend, call, {{"file", path.string()}});
-    const auto [plan, pin] = plan_for_all(ranks, backend, call, 0);
-    const std::vector<kernels::StoreTile> tiles = kernels::store_tiles(plan, pin);
+    ranks.together([&] { require_threads(where); });
+    require_same_call(ranks, where, call, {{"file", path.string()}});
+    const auto [plans, pin] = plan_for_all(ranks, where, call, 0);
+    ranks.together([&] { static_cast<void>(kernels::facts_of_devices(where, plans)); });
+    const std::vector<kernels::StoreTile> tiles = kernels::store_tiles(plans.first(), pin);
     std::vector<std::size_t> all(tiles.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    const MatrixItems items = kernels::items_of(plan, tiles, all);
+    const MatrixItems items = kernels::items_of(plans.first(), tiles, all);
     SharedFile file(ranks, path, call.shape, call.k.type);
     call.sink = [&](const kernels::KernelBlock& block, const std::byte* values, std::uint64_t leading) {
         file.write(block, values, leading);
     };
     ranks.begin_count();
-    OpReport made;
-    ranks.together([&] { made = make_tiles(ranks, backend, call, plan, items); });
+    std::uint64_t pairs = 0;
+    ranks.together([&] { pairs = make_tiles(ranks, where, call, plans, items); });
     file.finish();
-    return report_of(call, plan, made, begin);
+    OpReport report = report_of(call, plans, pairs, begin);
+    report.bytes_out = file.bytes_written();
+    report.elements = report.bytes_out / call.k.type.bytes();
+    return report;
 }
 
 /// Where a call puts its blocks in local memory.
@@ -156,41 +210,44 @@ void check_target(const RanksState& ranks, const HostMatrixCall& call, const Loc
     if (need != 0 && target.k.data == nullptr) refuse("k is null");
 }
 
-OpReport into_local(RanksState& ranks, Backend& backend, HostMatrixCall call, const LocalTarget& target) {
+template <class Where>
+OpReport into_local(RanksState& ranks, Where& where, HostMatrixCall call, const LocalTarget& target) {
     const auto begin = std::chrono::steady_clock::now();
     ranks.together([&] { check_target(ranks, call, target); });
     const BlockCyclic& layout = target.layout;
     require_same_call(
-        ranks, backend, call,
+        ranks, where, call,
         {{"grid", std::to_string(layout.grid_rows) + " x " + std::to_string(layout.grid_columns)},
          {"block", std::to_string(layout.block)},
          {"triangle", target.triangle == Triangle::lower ? "lower" : "both"}});
-    const auto [plan, pin] = plan_for_all(ranks, backend, call, layout.block);
+    const auto [plans, pin] = plan_for_all(ranks, where, call, layout.block);
     LocalBlocks local(layout, ranks.rank(), call.shape, target.k, target.triangle == Triangle::lower);
-    const std::vector<kernels::StoreTile> tiles = kernels::store_tiles(plan, pin);
+    const std::vector<kernels::StoreTile> tiles = kernels::store_tiles(plans.first(), pin);
     std::vector<std::size_t> own;
     for (std::size_t i = 0; i < tiles.size(); ++i)
         if (local.needs(tiles[i])) own.push_back(i);
-    const MatrixItems items = kernels::items_of(plan, tiles, own);
+    const MatrixItems items = kernels::items_of(plans.first(), tiles, own);
     call.sink = [&](const kernels::KernelBlock& block, const std::byte* values, std::uint64_t leading) {
         local.put(block, values, leading);
     };
-    OpReport made;
     ranks.together([&] {
-        if (items.count() != 0)
-            made = kernels::make_shares(backend, plan, call, items)
-                       ->make({0, items.count()}, call.batch, items.pairs(plan), {});
+        if (items.count() != 0) kernels::share_items(where, call, plans, items);
     });
-    OpReport report = report_of(call, plan, made, begin);
+    OpReport report = report_of(call, plans, items.pairs(plans.first()), begin);
     report.elements = target.k.size;
+    report.bytes_out = target.k.bytes();
     return report;
+}
+
+std::uint32_t copy_threads_of(const RankDevices& devices) {
+    return devices.visit([](auto& where) { return core::first_backend(where).plan().copy_threads; });
 }
 
 /// Checks a call with features, or with states, and passes it to `into`.
 template <class Into>
-OpReport of_features(Ranks& of, Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
-                     const ConstHostArray* y, const KernelMatrixShape& shape, ElementType type,
-                     const KernelMatrixHostOptions& host, const Into& into) {
+OpReport of_features(Ranks& of, const RankDevices& devices, const KernelMatrixCircuit& circuit,
+                     const ConstHostArray& x, const ConstHostArray* y, const KernelMatrixShape& shape,
+                     ElementType type, const KernelMatrixHostOptions& host, const Into& into) {
     RanksState& ranks = weft::detail::Access::state(of);
     KernelMatrixOptions options;
     kernels::CircuitFacts facts;
@@ -199,13 +256,13 @@ OpReport of_features(Ranks& of, Backend& backend, const KernelMatrixCircuit& cir
         kernels::check_real_type("K", type);
         kernels::check_features(facts_of(x), facts_of(y), {shape.values(), type}, shape, options);
         facts = kernels::circuit_facts(shape, circuit, true);
-        kernels::check_host_features(x, y, of_type(type), shape, circuit.scale, backend.plan().copy_threads);
+        kernels::check_host_features(x, y, of_type(type), shape, circuit.scale, copy_threads_of(devices));
     });
     return into(ranks, HostMatrixCall{&circuit, x, y, of_type(type), shape, options, host.batch, facts});
 }
 
 template <class Into>
-OpReport of_states(Ranks& of, Backend& backend, const ConstHostArray& x, const ConstHostArray* y,
+OpReport of_states(Ranks& of, const RankDevices& devices, const ConstHostArray& x, const ConstHostArray* y,
                    const KernelMatrixShape& shape, ElementType type, const KernelMatrixHostOptions& host,
                    const Into& into) {
     RanksState& ranks = weft::detail::Access::state(of);
@@ -214,74 +271,77 @@ OpReport of_states(Ranks& of, Backend& backend, const ConstHostArray& x, const C
         options = kernels::host_options(host, false);
         kernels::check_real_type("K", type);
         kernels::check_states(facts_of(x), facts_of(y), {shape.values(), type}, shape, options);
-        kernels::check_host_states(x, y, of_type(type), shape, backend.plan().copy_threads);
+        kernels::check_host_states(x, y, of_type(type), shape, copy_threads_of(devices));
     });
     return into(ranks, HostMatrixCall{nullptr, x, y, of_type(type), shape, options, host.batch,
                                       kernels::state_facts(x.type, true)});
 }
 
-auto to_file(Backend& backend, const std::filesystem::path& k) {
-    return
-        [&](RanksState& ranks, HostMatrixCall call) { return into_file(ranks, backend, std::move(call), k); };
+auto to_file(const RankDevices& devices, const std::filesystem::path& k) {
+    return [&](RanksState& ranks, const HostMatrixCall& call) {
+        return devices.visit([&](auto& where) { return into_file(ranks, where, call, k); });
+    };
 }
-auto to_local(Backend& backend, const BlockCyclic& layout, const HostArray& k, Triangle triangle) {
-    return [&, triangle](RanksState& ranks, HostMatrixCall call) {
-        return into_local(ranks, backend, std::move(call), {layout, k, triangle});
+auto to_local(const RankDevices& devices, const BlockCyclic& layout, const HostArray& k, Triangle triangle) {
+    return [&, triangle](RanksState& ranks, const HostMatrixCall& call) {
+        return devices.visit([&](auto& where) {
+            return into_local(ranks, where, call, {layout, k, triangle});
+        });
     };
 }
 
 }  // namespace
 
-OpReport kernel_matrix(Ranks& ranks, Backend& backend, const KernelMatrixCircuit& circuit,
+OpReport kernel_matrix(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
                        const ConstHostArray& x, const std::filesystem::path& k,
                        const KernelMatrixShape& shape, ElementType type,
                        const KernelMatrixHostOptions& options) {
-    return of_features(ranks, backend, circuit, x, nullptr, shape, type, options, to_file(backend, k));
+    return of_features(ranks, devices, circuit, x, nullptr, shape, type, options, to_file(devices, k));
 }
-OpReport kernel_matrix(Ranks& ranks, Backend& backend, const KernelMatrixCircuit& circuit,
+OpReport kernel_matrix(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
                        const ConstHostArray& x, const ConstHostArray& y, const std::filesystem::path& k,
                        const KernelMatrixShape& shape, ElementType type,
                        const KernelMatrixHostOptions& options) {
-    return of_features(ranks, backend, circuit, x, &y, shape, type, options, to_file(backend, k));
+    return of_features(ranks, devices, circuit, x, &y, shape, type, options, to_file(devices, k));
 }
-OpReport kernel_matrix(Ranks& ranks, Backend& backend, const ConstHostArray& states,
+OpReport kernel_matrix(Ranks& ranks, RankDevices devices, const ConstHostArray& states,
                        const std::filesystem::path& k, const KernelMatrixShape& shape, ElementType type,
                        const KernelMatrixHostOptions& options) {
-    return of_states(ranks, backend, states, nullptr, shape, type, options, to_file(backend, k));
+    return of_states(ranks, devices, states, nullptr, shape, type, options, to_file(devices, k));
 }
-OpReport kernel_matrix(Ranks& ranks, Backend& backend,
+OpReport kernel_matrix(Ranks& ranks, RankDevices devices,
                        const weft::detail::GivenStates<ConstHostArray>& states, const ConstHostArray& others,
                        const std::filesystem::path& k, const KernelMatrixShape& shape, ElementType type,
                        const KernelMatrixHostOptions& options) {
-    return of_states(ranks, backend, states, &others, shape, type, options, to_file(backend, k));
+    return of_states(ranks, devices, states, &others, shape, type, options, to_file(devices, k));
 }
 
-OpReport kernel_matrix(Ranks& ranks, Backend& backend, const KernelMatrixCircuit& circuit,
+OpReport kernel_matrix(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
                        const ConstHostArray& x, const BlockCyclic& layout, const HostArray& k,
                        const KernelMatrixShape& shape, Triangle triangle,
                        const KernelMatrixHostOptions& options) {
-    return of_features(ranks, backend, circuit, x, nullptr, shape, k.type, options,
-                       to_local(backend, layout, k, triangle));
+    return of_features(ranks, devices, circuit, x, nullptr, shape, k.type, options,
+                       to_local(devices, layout, k, triangle));
 }
-OpReport kernel_matrix(Ranks& ranks, Backend& backend, const KernelMatrixCircuit& circuit,
+OpReport kernel_matrix(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
                        const ConstHostArray& x, const ConstHostArray& y, const BlockCyclic& layout,
                        const HostArray& k, const KernelMatrixShape& shape, Triangle triangle,
                        const KernelMatrixHostOptions& options) {
-    return of_features(ranks, backend, circuit, x, &y, shape, k.type, options,
-                       to_local(backend, layout, k, triangle));
+    return of_features(ranks, devices, circuit, x, &y, shape, k.type, options,
+                       to_local(devices, layout, k, triangle));
 }
-OpReport kernel_matrix(Ranks& ranks, Backend& backend, const ConstHostArray& states,
+OpReport kernel_matrix(Ranks& ranks, RankDevices devices, const ConstHostArray& states,
                        const BlockCyclic& layout, const HostArray& k, const KernelMatrixShape& shape,
                        Triangle triangle, const KernelMatrixHostOptions& options) {
-    return of_states(ranks, backend, states, nullptr, shape, k.type, options,
-                     to_local(backend, layout, k, triangle));
+    return of_states(ranks, devices, states, nullptr, shape, k.type, options,
+                     to_local(devices, layout, k, triangle));
 }
-OpReport kernel_matrix(Ranks& ranks, Backend& backend,
+OpReport kernel_matrix(Ranks& ranks, RankDevices devices,
                        const weft::detail::GivenStates<ConstHostArray>& states, const ConstHostArray& others,
                        const BlockCyclic& layout, const HostArray& k, const KernelMatrixShape& shape,
                        Triangle triangle, const KernelMatrixHostOptions& options) {
-    return of_states(ranks, backend, states, &others, shape, k.type, options,
-                     to_local(backend, layout, k, triangle));
+    return of_states(ranks, devices, states, &others, shape, k.type, options,
+                     to_local(devices, layout, k, triangle));
 }
 
 }  // namespace weft::mpi

@@ -25,6 +25,16 @@ std::vector<std::string> split(const std::string& list) {
     return parts;
 }
 
+/// The devices that the ranks of a machine share.
+std::vector<std::string> devices_of_machine(const Config& config) {
+    if (!config.device.empty() && config.device != "all") return split(config.device);
+    std::vector<std::string> devices;
+    for (const DeviceInfo& device : list_devices(config))
+        if (device.type != DeviceType::cpu) devices.push_back(std::to_string(device.index));
+    if (devices.empty()) devices.emplace_back("cpu");
+    return devices;
+}
+
 /// Sizes of jobs as text, so that ranks can compare them.
 kernels::StoreFacts job_facts(std::span<const Job> jobs) {
     kernels::ContentSum sum;
@@ -66,29 +76,36 @@ bool Ranks::lost() const {
 }
 
 Config Ranks::config(Config config) const {
-    std::vector<std::string> devices;
-    if (config.device.empty() || config.device == "all") {
-        for (const DeviceInfo& device : list_devices(config))
-            if (device.type != DeviceType::cpu) devices.push_back(std::to_string(device.index));
-        if (devices.empty()) devices.push_back("cpu");
-    } else {
-        devices = split(config.device);
-    }
+    const std::vector<std::string> devices = devices_of_machine(config);
     config.device = devices[static_cast<std::size_t>(rank_on_node()) % devices.size()];
     return config;
+}
+
+std::vector<Config> Ranks::configs(Config config) const {
+    const std::vector<std::string> devices = devices_of_machine(config);
+    const auto rank = static_cast<std::size_t>(rank_on_node()),
+               ranks = static_cast<std::size_t>(state().ranks_on_node());
+    if (devices.size() <= ranks) return {this->config(std::move(config))};
+    std::vector<Config> own;
+    // Neighbours in the list usually hang on one socket.
+    for (std::size_t i = devices.size() * rank / ranks; i < devices.size() * (rank + 1) / ranks; ++i) {
+        own.push_back(config);
+        own.back().device = devices[i];
+    }
+    return own;
 }
 
 void Ranks::together(const std::function<void()>& step) {
     state().together(step);
 }
 
-RankBatch run_batch(Ranks& of, Backend& backend, const Program& program, std::span<const Job> jobs,
+RankBatch run_batch(Ranks& of, RankDevices devices, const Program& program, std::span<const Job> jobs,
                     const BatchOptions& options) {
     RanksState& ranks = weft::detail::Access::state(of);
     ranks.require_same("run_batch", job_facts(jobs));
     ranks.begin_count();
     const auto shares = static_cast<std::uint64_t>(ranks.size()) * 8;
-    const std::uint64_t step = std::clamp<std::uint64_t>(jobs.size() / shares, 1, 64);
+    const std::uint64_t step = std::clamp<std::uint64_t>(jobs.size() / shares, 1, 64) * devices.count();
     RankBatch done;
     ranks.together([&] {
         const auto begin = std::chrono::steady_clock::now();
@@ -100,7 +117,9 @@ RankBatch run_batch(Ranks& of, Backend& backend, const Program& program, std::sp
                 if (ranks.count_is_stopped()) break;
                 meter.show(at);
                 const std::size_t count = std::min<std::uint64_t>(step, jobs.size() - at);
-                static_cast<void>(weft::run_batch(backend, program, jobs.subspan(at, count), each));
+                devices.visit([&](auto& where) {
+                    static_cast<void>(weft::run_batch(where, program, jobs.subspan(at, count), each));
+                });
                 for (std::size_t i = 0; i < count; ++i) done.jobs.push_back(at + i);
             }
         } catch (...) {

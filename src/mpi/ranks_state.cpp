@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <new>
+#include <numeric>
 #include <thread>
 
 #include <weft/error.hpp>
@@ -64,6 +65,7 @@ RanksState::RanksState(MPI_Comm communicator, const RanksOptions& options) : tim
     check(MPI_Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node),
           "MPI_Comm_split_type");
     MPI_Comm_rank(node, &rank_on_node_);
+    MPI_Comm_size(node, &ranks_on_node_);
     MPI_Comm_free(&node);
     make_window();
 }
@@ -104,11 +106,12 @@ std::string RanksState::missing_ranks() {
     return missing;
 }
 
-void RanksState::meet() {
+void RanksState::note_meeting() {
     ++meetings_;
     exchange(kMeetings + rank_, meetings_, MPI_REPLACE);
-    MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Ibarrier(communicator_, &request), "MPI_Ibarrier");
+}
+
+void RanksState::finish(MPI_Request request) {
     const auto begin = std::chrono::steady_clock::now();
     const auto waited_s = [&] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -127,6 +130,62 @@ void RanksState::meet() {
     throw Error(Errc::device_lost, "Ranks: rank " + missing_ranks() + " of " + std::to_string(size_) +
                                        " has not come within " + limit +
                                        " s (call MPI_Abort; see RanksOptions::timeout_s)");
+}
+
+void RanksState::meet() {
+    note_meeting();
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ibarrier(communicator_, &request), "MPI_Ibarrier");
+    finish(request);
+}
+
+void RanksState::sum(std::span<double> numbers) {
+    note_meeting();
+    // MPI_Allreduce may add up in another order on every rank; ranks that decide by the sums need the bits of
+    // one of them.
+    constexpr std::size_t kMost = std::size_t{1} << 28;
+    for (std::size_t first = 0; first < numbers.size(); first += kMost) {
+        double* const part = numbers.data() + first;
+        const int count = static_cast<int>(std::min(kMost, numbers.size() - first));
+        MPI_Request request = MPI_REQUEST_NULL;
+        check(MPI_Ireduce(rank_ == 0 ? MPI_IN_PLACE : part, rank_ == 0 ? part : nullptr, count, MPI_DOUBLE,
+                          MPI_SUM, 0, communicator_, &request),
+              "MPI_Ireduce");
+        finish(request);
+        check(MPI_Ibcast(part, count, MPI_DOUBLE, 0, communicator_, &request), "MPI_Ibcast");
+        finish(request);
+    }
+}
+
+void RanksState::gather(std::span<std::byte> all, std::span<const std::uint64_t> bytes) {
+    note_meeting();
+    // Counts are int: they are in units of the largest number of bytes that divides all parts.
+    std::uint64_t unit = 0;
+    for (const std::uint64_t part : bytes) unit = std::gcd(unit, part);
+    if (unit == 0) return;
+    std::vector<int> counts, places;
+    std::uint64_t place = 0;
+    for (const std::uint64_t part : bytes) {
+        counts.push_back(static_cast<int>(part / unit));
+        places.push_back(static_cast<int>(place / unit));
+        place += part;
+    }
+    MPI_Datatype row = MPI_DATATYPE_NULL;
+    check(MPI_Type_contiguous(static_cast<int>(unit), MPI_BYTE, &row), "MPI_Type_contiguous");
+    check(MPI_Type_commit(&row), "MPI_Type_commit");
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int begun = MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all.data(), counts.data(),
+                                      places.data(), row, communicator_, &request);
+    MPI_Type_free(&row);  // goes when the transfer is done
+    check(begun, "MPI_Iallgatherv");
+    finish(request);
+}
+
+KernelRanks RanksState::kernel_ranks() {
+    return {static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(size_),
+            [this](std::span<double> numbers) { sum(numbers); },
+            [this](std::span<std::byte> all, std::span<const std::uint64_t> bytes) { gather(all, bytes); },
+            [this](const std::function<void()>& step) { together(step); }};
 }
 
 void RanksState::agree(const std::exception_ptr& error) {

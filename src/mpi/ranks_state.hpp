@@ -29,6 +29,7 @@ class RanksState {
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return size_; }
     int rank_on_node() const noexcept { return rank_on_node_; }
+    int ranks_on_node() const noexcept { return ranks_on_node_; }
     MPI_Comm communicator() const noexcept { return communicator_; }
 
     /// Whether a rank is missing, so that no collective call of MPI would return.
@@ -54,6 +55,13 @@ class RanksState {
     kernels::StoreFacts from_first(const kernels::StoreFacts& facts);
     std::uint64_t least(std::uint64_t value);
 
+    /// Adds up numbers of all ranks, element by element; all get the same bits.
+    void sum(std::span<double> numbers);
+    /// Completes `all`, of which rank r has filled in bytes[r] bytes behind those of the ranks before it.
+    void gather(std::span<std::byte> all, std::span<const std::uint64_t> bytes);
+    /// sum, gather and together for the calls of <weft/ops/kernel_ranks.hpp>.
+    KernelRanks kernel_ranks();
+
     /// Begins a count at 0, for all ranks.
     void begin_count();
     /// The next `count` numbers begin with the one that is returned.
@@ -64,6 +72,11 @@ class RanksState {
 
   private:
     void make_window();
+    /// Notes that this rank has come to the next step that all take.
+    void note_meeting();
+    /// Returns when a collective call that all ranks have begun is done. Errors: device_lost - some ranks
+    /// have not come within the time limit.
+    void finish(MPI_Request request);
     /// Words on the first rank: the counter, whether to stop, and the last meeting of each rank.
     std::uint64_t exchange(int word, std::uint64_t value, MPI_Op operation);
     std::string missing_ranks();
@@ -71,7 +84,7 @@ class RanksState {
     MPI_Comm communicator_ = MPI_COMM_NULL;
     MPI_Win window_ = MPI_WIN_NULL;
     std::uint64_t* words_ = nullptr;
-    int rank_ = 0, size_ = 1, rank_on_node_ = 0;
+    int rank_ = 0, size_ = 1, rank_on_node_ = 0, ranks_on_node_ = 1;
     double timeout_s_;
     std::uint64_t meetings_ = 0;
     bool broken_ = false;

@@ -74,6 +74,7 @@ SharedFile::~SharedFile() {
 }
 
 void SharedFile::write(const kernels::KernelBlock& block, const std::byte* values, std::uint64_t leading) {
+    const std::scoped_lock lock(mutex_);
     const MPI_Datatype number = type_ == kFloat64 ? MPI_DOUBLE : MPI_FLOAT;
     const std::uint64_t unit = type_.bytes(), columns = shape_.columns();
     const auto put = [&](std::uint64_t row, std::uint64_t column, const std::byte* from,
@@ -90,6 +91,7 @@ void SharedFile::write(const kernels::KernelBlock& block, const std::byte* value
         const std::uint64_t rows = std::min(together, block.rows - row);
         put(block.row + row, block.column, values + row * leading * unit, rows * block.columns);
     }
+    bytes_written_ += block.rows * block.columns * unit;
 }
 
 void SharedFile::finish() {

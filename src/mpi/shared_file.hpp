@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <mutex>
 
 #include "mpi/ranks_state.hpp"
 #include "ops/kernel_matrix/kernel_plan.hpp"
@@ -21,8 +22,9 @@ class SharedFile {
     SharedFile(const SharedFile&) = delete;
     SharedFile& operator=(const SharedFile&) = delete;
 
-    /// Rows of `values` are `leading` values apart. Errors: io.
+    /// Rows of `values` are `leading` values apart. From any thread. Errors: io.
     void write(const kernels::KernelBlock& block, const std::byte* values, std::uint64_t leading);
+    std::uint64_t bytes_written() const noexcept { return bytes_written_; }
     /// Collective: K gets its name. Errors: io.
     void finish();
 
@@ -34,7 +36,9 @@ class SharedFile {
     ElementType type_;
     std::filesystem::path target_, part_;
     std::uint64_t values_at_ = 0;
+    std::mutex mutex_;  // guards what follows, and calls of MPI
     MPI_File file_ = MPI_FILE_NULL;
+    std::uint64_t bytes_written_ = 0;
     bool finished_ = false;
 };
 

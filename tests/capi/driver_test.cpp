@@ -53,6 +53,34 @@ TEST_CASE("c: every call of the driver that may lose the device") {
     fail_each(Calls::may_lose, weft_fault::kDeviceLost, WEFT_DEVICE_LOST, 1);
 }
 
+TEST_CASE("c: every call of the driver that a part makes may run out of memory") {
+    control().reset();
+    {
+        FaultWorld w;
+        for (const FaultPart& part : kFaultParts) {
+            CAPTURE(std::string(part.name));
+            const Watchdog watchdog(part.name);
+            bool failed = true;
+            for (std::uint64_t index = 0; failed; ++index) {
+                CAPTURE(index);
+                w.forget();
+                control().fail(Rule{
+                    .calls = Calls::may_run_out, .index = index, .result = weft_fault::kOutOfDeviceMemory});
+                const weft_status status = part.run(w);
+                const std::string function = control().failed();
+                CAPTURE(function);
+                INFO("error: " << std::string(weft_last_error()));
+                failed = !function.empty();
+                CHECK((status == WEFT_OK || (failed && status == WEFT_OUT_OF_MEMORY)));
+                control().fail_no_more();
+                w.forget();
+                REQUIRE(part.run(w) == WEFT_OK);
+            }
+        }
+    }
+    check_nothing_left();
+}
+
 TEST_CASE("c: a device that is lost says so in every later call, and handles can be released") {
     control().reset();
     {
@@ -64,7 +92,8 @@ TEST_CASE("c: a device that is lost says so in every later call, and handles can
         control().fail(Rule{.calls = Calls::may_lose, .result = weft_fault::kDeviceLost});
         CHECK(weft_stream_submit(stream, &event) == WEFT_DEVICE_LOST);
         CHECK(static_cast<weft_event*>(event) == nullptr);
-        for (const FaultPart& part : {kFaultParts[0], kFaultParts[2], kFaultParts[4]}) {
+        for (const FaultPart& part : {kFaultParts[0], kFaultParts[2], kFaultParts[4], kFaultParts[7],
+                                      kFaultParts[8], kFaultParts[9]}) {
             CAPTURE(std::string(part.name));
             CHECK(part.run(w) == WEFT_DEVICE_LOST);
             CHECK(std::string(weft_last_error()).find("lost") != std::string::npos);

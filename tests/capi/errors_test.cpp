@@ -147,6 +147,8 @@ TEST_CASE("c: every retain and release accepts NULL") {
     weft_pipeline_retain(nullptr), weft_pipeline_release(nullptr);
     weft_encode_outcome_retain(nullptr), weft_encode_outcome_release(nullptr);
     weft_lattice_table_retain(nullptr), weft_lattice_table_release(nullptr);
+    weft_kernel_operator_retain(nullptr), weft_kernel_operator_release(nullptr);
+    weft_kernel_store_retain(nullptr), weft_kernel_store_release(nullptr);
     weft_profile_retain(nullptr), weft_profile_release(nullptr);
     weft_text_retain(nullptr), weft_text_release(nullptr);
     CHECK(std::string(weft_backend_name(nullptr)).empty());
@@ -218,6 +220,13 @@ TEST_CASE("c: NULL handles and NULL results are refused by name") {
     CHECK_REFUSED("backend is NULL", weft_field_batch(backend, 0, 0, nullptr, 0, nullptr, nullptr));
     CHECK_REFUSED("stream is NULL", weft_stream_field_apply(stream, 0, 0, view, view, none, view, nullptr));
     CHECK_REFUSED("backend is NULL", weft_field_program(backend, 0, 0, nullptr, &program));
+    CHECK_REFUSED("backend is NULL", weft_ntt(backend, 7, 0, none, nothing, {}, nullptr, nullptr));
+    CHECK_REFUSED("stream is NULL", weft_stream_ntt(stream, 7, 0, view, view, {}, nullptr));
+    CHECK_REFUSED("backend is NULL", weft_ntt_extend(backend, 7, none, nothing, {}, 2, nullptr, nullptr));
+    CHECK_REFUSED("stream is NULL", weft_stream_ntt_extend(stream, 7, view, view, {}, 2, nullptr));
+    CHECK_REFUSED("backend is NULL", weft_ntt_product(backend, 7, none, none, nothing, nullptr, nullptr));
+    CHECK_REFUSED("stream is NULL", weft_stream_ntt_product(stream, 7, view, view, view, nullptr));
+    CHECK_REFUSED("root is NULL", weft_ntt_root(7, 1, nullptr));
     CHECK_REFUSED("features is NULL", weft_encode_features(0, 1, nullptr));
     CHECK_REFUSED("backend is NULL", weft_encode(backend, 0, 1, none, 3, nothing, 1, 1, nullptr, nullptr));
     CHECK_REFUSED("backend is NULL", weft_encode_batch(backend, 0, 1, 3, nullptr, 0, 1, nullptr, nullptr));
@@ -235,6 +244,32 @@ TEST_CASE("c: NULL handles and NULL results are refused by name") {
                   weft_stream_kernel_matrix(stream, nullptr, 1, view, view, 1, view, {1, 0, 1, 0}, nullptr));
     CHECK_REFUSED("stream is NULL",
                   weft_stream_kernel_matrix_of_states(stream, 3, view, view, 1, view, {1, 0, 1, 0}, nullptr));
+    weft_kernel_operator* k = nullptr;
+    CHECK_REFUSED("backend is NULL",
+                  weft_kernel_operator_create(backend, nullptr, 1, none, none, {1, 0, 1, 0}, nullptr, &k));
+    CHECK_REFUSED("the pointer for the result is NULL",
+                  weft_kernel_operator_create(backend, nullptr, 1, none, none, {}, nullptr, nullptr));
+    CHECK_REFUSED("stream is NULL", weft_stream_kernel_operator_create(stream, nullptr, 1, view, view,
+                                                                       {1, 0, 1, 0}, nullptr, &k));
+    CHECK_REFUSED("backend is NULL",
+                  weft_estimate_kernel_operator(backend, nullptr, {1, 0, 1, 0}, 1, nullptr, &estimate));
+    CHECK_REFUSED("backend is NULL", weft_kernel_apply(backend, k, none, nothing, nullptr, nullptr));
+    CHECK_REFUSED("stream is NULL", weft_stream_kernel_apply(stream, k, view, view, nullptr));
+    CHECK_REFUSED("backend is NULL", weft_kernel_rows(backend, k, nullptr, 0, nothing, nullptr));
+    CHECK_REFUSED("stream is NULL", weft_stream_kernel_rows(stream, k, nullptr, 0, view));
+    CHECK_REFUSED("backend is NULL", weft_kernel_diagonal(backend, k, nothing, nullptr));
+    CHECK_REFUSED("stream is NULL", weft_stream_kernel_diagonal(stream, k, view));
+    CHECK_REFUSED("backend is NULL", weft_kernel_solve(backend, k, none, nothing, nullptr, nullptr));
+    CHECK_REFUSED("backend is NULL", weft_kernel_eigen(backend, k, nothing, nothing, nullptr, nullptr));
+    CHECK_REFUSED("backend is NULL", weft_kernel_predict(backend, nullptr, 1, none, none, 1, none, nothing,
+                                                         {1, 1, 1, 0}, nullptr, nullptr));
+    weft_kernel_store* store = nullptr;
+    CHECK_REFUSED("store is NULL", weft_kernel_store_create("k.npy", {1, 0, 1, 0}, 1, 0, nullptr));
+    CHECK_REFUSED("file is NULL", weft_kernel_store_create(nullptr, {1, 0, 1, 0}, 1, 0, &store));
+    CHECK_REFUSED("backend is NULL",
+                  weft_kernel_store_fill(store, backend, nullptr, 1, none, none, nullptr, nullptr));
+    CHECK_REFUSED("store is NULL", weft_kernel_store_describe(store, nullptr));
+    CHECK_REFUSED("store is NULL", weft_kernel_store_finish(store));
     CHECK_REFUSED("alignment is NULL", weft_kernel_alignment(WEFT_FLOAT32, none, nullptr, 0, 1, nullptr));
     CHECK_REFUSED("polarity is NULL", weft_kernel_polarity(WEFT_FLOAT32, none, nullptr, 0, 1, nullptr));
     CHECK_REFUSED("backend is NULL",
@@ -257,6 +292,32 @@ TEST_CASE("c: NULL handles and NULL results are refused by name") {
     CHECK_REFUSED("profile is NULL", weft_profile_describe(nullptr, nullptr));
     CHECK_REFUSED("profile is NULL", weft_profile_print(nullptr, 0, &text));
     CHECK_REFUSED("profile is NULL", weft_profile_write_trace(nullptr, "x"));
+}
+
+TEST_CASE("c: NULL is refused behind a backend too") {
+    on_device([](weft_backend* backend) {
+        const weft_const_span none{};
+        const weft_span nothing{};
+        Stream stream;
+        CHECK_OK(weft_stream_create(backend, nullptr, &stream));
+        CHECK_REFUSED("weft_kernel_apply: k is NULL",
+                      weft_kernel_apply(backend, nullptr, none, nothing, nullptr, nullptr));
+        CHECK_REFUSED("k is NULL", weft_stream_kernel_apply(stream, nullptr, {}, {}, nullptr));
+        CHECK_REFUSED("k is NULL", weft_kernel_rows(backend, nullptr, nullptr, 0, nothing, nullptr));
+        CHECK_REFUSED("k is NULL", weft_stream_kernel_rows(stream, nullptr, nullptr, 0, {}));
+        CHECK_REFUSED("k is NULL", weft_kernel_diagonal(backend, nullptr, nothing, nullptr));
+        CHECK_REFUSED("k is NULL", weft_stream_kernel_diagonal(stream, nullptr, {}));
+        CHECK_REFUSED("k is NULL", weft_kernel_solve(backend, nullptr, none, nothing, nullptr, nullptr));
+        CHECK_REFUSED("k is NULL", weft_kernel_eigen(backend, nullptr, nothing, nothing, nullptr, nullptr));
+        CHECK_REFUSED("store is NULL", weft_kernel_store_fill(nullptr, backend, nullptr, WEFT_FLOAT32, none,
+                                                              none, nullptr, nullptr));
+        const std::vector<float> x(4, 0.5f);
+        KernelOperator k;
+        CHECK_OK(weft_kernel_operator_create(backend, nullptr, WEFT_FLOAT32, in(x), none, {2, 0, 2, 0},
+                                             nullptr, &k));
+        CHECK_REFUSED("weft_kernel_rows: rows is NULL",
+                      weft_kernel_rows(backend, k, nullptr, 2, nothing, nullptr));
+    });
 }
 
 TEST_CASE("c: numbers that no enumeration has are refused by name") {

@@ -3,11 +3,13 @@
 // its first call that did not succeed.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "capi/fixture.hpp"
 #include "fault/fixture.hpp"
+#include "support/scratch_folder.hpp"
 
 namespace weft_test {
 
@@ -52,7 +54,11 @@ struct FaultWorld {
     AffineJob work{100};
     std::vector<std::uint64_t> a = std::vector<std::uint64_t>(300, 5), sum = std::vector<std::uint64_t>(300);
     std::vector<float> angles = std::vector<float>(8, 0.25f), states = std::vector<float>(32),
-                       k = std::vector<float>(16);
+                       k = std::vector<float>(16), ones = std::vector<float>(4, 1), alpha = ones;
+    std::vector<std::uint64_t> points = std::vector<std::uint64_t>(16, 5), values = points,
+                               extended = std::vector<std::uint64_t>(32);
+    ScratchFolder folder;
+    std::string file = (folder.path() / "k.npy").string();
 };
 
 inline weft_status fault_batch(FaultWorld& w) {
@@ -128,6 +134,39 @@ inline weft_status fault_ops(FaultWorld& w) {
     return w.sum[299] == 10 && w.k[1] > 0.99f ? WEFT_OK : WEFT_INTERNAL;
 }
 
+inline weft_status fault_transforms(FaultWorld& w) {
+    WEFT_TRY(weft_ntt(w.backend, WEFT_GOLDILOCKS, WEFT_NTT_FORWARD, in(w.points), out(w.values),
+                      {4, WEFT_NTT_ROWS, 1, 0}, nullptr, nullptr));
+    WEFT_TRY(weft_ntt_extend(w.backend, WEFT_GOLDILOCKS, in(w.points), out(w.extended),
+                             {4, WEFT_NTT_ROWS, 1, 0}, 2, nullptr, nullptr));
+    // A polynomial that is 5 everywhere.
+    return w.values[0] == 80 && w.values[1] == 0 && w.extended[31] == 5 ? WEFT_OK : WEFT_INTERNAL;
+}
+
+inline weft_status fault_operator(FaultWorld& w) {
+    KernelOperator k;
+    WEFT_TRY(weft_kernel_operator_create(w.backend, nullptr, WEFT_FLOAT32, in(w.angles), {}, {4, 0, 2, 0},
+                                         nullptr, &k));
+    WEFT_TRY(weft_kernel_apply(w.backend, k, in(w.ones), out(w.alpha), nullptr, nullptr));
+    if (w.alpha[3] < 3.99f) return WEFT_INTERNAL;
+    const std::uint32_t row = 2;
+    WEFT_TRY(weft_kernel_rows(w.backend, k, &row, 1, out(w.alpha), nullptr));
+    WEFT_TRY(weft_kernel_diagonal(w.backend, k, out(w.alpha), nullptr));
+    weft_kernel_solve_options options{};
+    options.size = sizeof(options);
+    options.lambda = 1;
+    WEFT_TRY(weft_kernel_solve(w.backend, k, in(w.ones), out(w.alpha), &options, nullptr));
+    return std::abs(w.alpha[0] - 0.2f) < 1e-3f ? WEFT_OK : WEFT_INTERNAL;
+}
+
+inline weft_status fault_store(FaultWorld& w) {
+    KernelStore store;
+    WEFT_TRY(weft_kernel_store_create(w.file.c_str(), {4, 0, 2, 0}, WEFT_FLOAT32, 0, &store));
+    WEFT_TRY(
+        weft_kernel_store_fill(store, w.backend, nullptr, WEFT_FLOAT32, in(w.angles), {}, nullptr, nullptr));
+    return weft_kernel_store_finish(store);
+}
+
 inline weft_status fault_profile(FaultWorld& w) {
     Profile profile;
     WEFT_TRY(weft_profile_create(w.backend, 0, &profile));
@@ -155,9 +194,11 @@ struct FaultPart {
     weft_status (*run)(FaultWorld&);
 };
 inline constexpr FaultPart kFaultParts[] = {
-    {"batch", fault_batch},     {"pipeline", fault_pipeline}, {"stream", fault_stream},
-    {"memory", fault_memory},   {"ops", fault_ops},           {"profile", fault_profile},
-    {"devices", fault_devices},
+    {"batch", fault_batch},       {"pipeline", fault_pipeline},
+    {"stream", fault_stream},     {"memory", fault_memory},
+    {"ops", fault_ops},           {"profile", fault_profile},
+    {"devices", fault_devices},   {"transforms", fault_transforms},
+    {"operator", fault_operator}, {"store", fault_store},
 };
 
 }  // namespace weft_test

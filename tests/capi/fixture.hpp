@@ -39,6 +39,8 @@ using Stream = Owned<weft_stream, weft_stream_release>;
 using Event = Owned<weft_event, weft_event_release>;
 using Sequence = Owned<weft_sequence, weft_sequence_release>;
 using Pipeline = Owned<weft_pipeline, weft_pipeline_release>;
+using KernelOperator = Owned<weft_kernel_operator, weft_kernel_operator_release>;
+using KernelStore = Owned<weft_kernel_store, weft_kernel_store_release>;
 using Profile = Owned<weft_profile, weft_profile_release>;
 using Text = Owned<weft_text, weft_text_release>;
 

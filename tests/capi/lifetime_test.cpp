@@ -7,6 +7,7 @@
 
 #include "capi/fixture.hpp"
 #include "support/child_process.hpp"
+#include "support/scratch_folder.hpp"
 
 using namespace weft_test;
 
@@ -71,6 +72,47 @@ TEST_CASE("c: an outcome outlives what it is about") {
     stream.reset();
     CHECK_REFUSED("", weft_encode_outcome_check(outcome, other));
     weft_encode_outcome_release(outcome);
+}
+
+TEST_CASE("c: operators and stores outlive their backends") {
+    Backend backend;
+    CHECK_OK(weft_backend_create(nullptr, &backend));
+    const std::vector<float> x{0, 1, 2, 3}, v{1, 0, 0, 0};
+    std::vector<float> first(4), second(4);
+    KernelOperator k;
+    CHECK_OK(
+        weft_kernel_operator_create(backend, nullptr, WEFT_FLOAT32, in(x), {}, {4, 0, 1, 0}, nullptr, &k));
+    CHECK_OK(weft_kernel_apply(backend, k, in(v), out(first), nullptr, nullptr));
+    Stream stream;
+    Buffer of_v, of_out;
+    CHECK_OK(weft_stream_create(backend, nullptr, &stream));
+    CHECK_OK(weft_buffer_create(backend, WEFT_DEVICE_MEMORY, 16, nullptr, &of_v));
+    CHECK_OK(weft_buffer_create(backend, WEFT_DEVICE_MEMORY, 16, nullptr, &of_out));
+    const ScratchFolder folder;
+    KernelStore store;
+    CHECK_OK(
+        weft_kernel_store_create((folder.path() / "k.npy").c_str(), {4, 0, 1, 0}, WEFT_FLOAT32, 0, &store));
+    CHECK_OK(weft_kernel_store_fill(store, backend, nullptr, WEFT_FLOAT32, in(x), {}, nullptr, nullptr));
+    backend.reset();
+    CHECK_OK(weft_stream_upload(stream, in(v), weft_buffer_view(of_v)));
+    CHECK_OK(weft_stream_kernel_apply(stream, k, weft_buffer_view(of_v), weft_buffer_view(of_out), nullptr));
+    k.reset();  // the recorded step keeps what it reads
+    of_v.reset();
+    CHECK_OK(weft_stream_download(stream, weft_buffer_view(of_out), out(second)));
+    CHECK(second == first);
+    stream.reset();
+    of_out.reset();
+    CHECK_OK(weft_kernel_store_finish(store));
+    Backend another;  // of an operator that is not of this backend
+    CHECK_OK(weft_backend_create(nullptr, &another));
+    KernelOperator own;
+    CHECK_OK(
+        weft_kernel_operator_create(another, nullptr, WEFT_FLOAT32, in(x), {}, {4, 0, 1, 0}, nullptr, &own));
+    Backend other;
+    CHECK_OK(weft_backend_create(nullptr, &other));
+    CHECK_REFUSED("weft_kernel_apply: ", weft_kernel_apply(other, own, in(v), out(second), nullptr, nullptr));
+    another.reset();
+    own.reset();
 }
 
 TEST_CASE("c: a handle lives until its last use is released") {
@@ -140,6 +182,33 @@ TEST_CASE("c: ops hold what their callbacks release") {
     CHECK_OK(weft_kernel_matrix(backend, nullptr, WEFT_FLOAT32, in(x), {}, WEFT_FLOAT32, out(k), {2, 0, 2, 0},
                                 &kernel, nullptr));
     CHECK(k[1] == doctest::Approx(1));
+    CHECK_OK(weft_backend_create(nullptr, &backend));
+    weft_ntt_options transform{};
+    transform.size = sizeof(transform);
+    transform.batch = &batch;
+    CHECK_OK(weft_ntt(backend, WEFT_GOLDILOCKS, WEFT_NTT_FORWARD, in(a), out(a), {2, WEFT_NTT_ROWS, 1, 0},
+                      &transform, nullptr));
+    CHECK(a == std::vector<std::uint64_t>{8, 0, 0, 0});
+    struct Last {
+        Backend backend;
+        KernelOperator k;
+    } last;
+    CHECK_OK(weft_backend_create(nullptr, &last.backend));
+    CHECK_OK(weft_kernel_operator_create(last.backend, nullptr, WEFT_FLOAT32, in(x), {}, {2, 0, 2, 0},
+                                         nullptr, &last.k));
+    batch.user = &last;
+    batch.progress = [](void* user, const weft_progress*) {
+        static_cast<Last*>(user)->k.reset();
+        static_cast<Last*>(user)->backend.reset();
+        return 0;
+    };
+    weft_kernel_solve_options solve{};
+    solve.size = sizeof(solve);
+    solve.batch = &batch;
+    std::vector<float> y{1, 1}, alpha(2);
+    CHECK_OK(weft_kernel_solve(last.backend, last.k, in(y), out(alpha), &solve, nullptr));
+    CHECK(alpha[0] == doctest::Approx(0.5).epsilon(0.01));
+    CHECK(static_cast<weft_kernel_operator*>(last.k) == nullptr);
 }
 
 TEST_CASE("c: a process that was forked after a backend was opened gets none") {
@@ -211,6 +280,35 @@ TEST_CASE("c: many threads share a pipeline") {
         for (std::thread& thread : threads) thread.join();
         CHECK(wrong == 0);
         CHECK_OK(weft_pipeline_wait_all(pipeline));
+    });
+}
+
+TEST_CASE("c: many threads share an operator, and transform") {
+    on_device([](weft_backend* backend) {
+        const std::vector<float> x{0, 0, 0, 0}, v{1, 2, 3, 4};
+        KernelOperator k;
+        CHECK_OK(weft_kernel_operator_create(backend, nullptr, WEFT_FLOAT32, in(x), {}, {4, 0, 1, 0}, nullptr,
+                                             &k));
+        std::atomic<int> wrong{0};
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 4; ++t)
+            threads.emplace_back([&] {
+                weft_kernel_operator_retain(k);
+                for (int round = 0; round < 5; ++round) {
+                    std::vector<float> product(4);
+                    std::vector<std::uint64_t> points{1, 2};
+                    if (weft_kernel_apply(backend, k, in(v), out(product), nullptr, nullptr) != WEFT_OK ||
+                        product != std::vector<float>(4, 10))
+                        ++wrong;
+                    if (weft_ntt(backend, WEFT_GOLDILOCKS, WEFT_NTT_FORWARD, in(points), out(points),
+                                 {1, WEFT_NTT_ROWS, 1, 0}, nullptr, nullptr) != WEFT_OK ||
+                        points[0] != 3)
+                        ++wrong;
+                }
+                weft_kernel_operator_release(k);
+            });
+        for (std::thread& thread : threads) thread.join();
+        CHECK(wrong == 0);
     });
 }
 

@@ -50,6 +50,31 @@ TEST_CASE("c: a newer header's options are accepted as long as what is unknown i
         weft_lattice_sizes(&code.known, 8, nullptr, nullptr));
 }
 
+TEST_CASE("c: structs of the first header work as they did") {
+    on_device([](weft_backend* backend) {
+        weft_kernel_options options;
+        std::memset(&options, 0xff, sizeof(options));  // what an older program has after its struct
+        std::memset(&options, 0, offsetof(weft_kernel_options, type));
+        options.size = offsetof(weft_kernel_options, type);
+        std::vector<float> x(4, 0.5f), k(4);
+        CHECK_OK(weft_kernel_matrix(backend, nullptr, WEFT_FLOAT32, in(x), {}, WEFT_FLOAT32, out(k),
+                                    {2, 0, 2, 0}, &options, nullptr));
+        weft_estimate estimate;
+        std::memset(&estimate, 0x5a, sizeof(estimate));
+        estimate.size = offsetof(weft_estimate, held_bytes);
+        CHECK_OK(
+            weft_estimate_kernel_matrix(backend, nullptr, {2, 0, 2, 0}, WEFT_FLOAT32, &options, &estimate));
+        CHECK(std::string(estimate.method) == "product");
+        CHECK(estimate.held_bytes == 0x5a5a5a5a5a5a5a5a);
+    });
+    weft_field_info info;
+    std::memset(&info, 0x5a, sizeof(info));
+    info.size = offsetof(weft_field_info, generator);
+    CHECK_OK(weft_field_describe(WEFT_GOLDILOCKS, &info));
+    CHECK(info.modulus[0] == 0xffffffff00000001);
+    CHECK(info.generator[0] == 0x5a5a5a5a5a5a5a5a);
+}
+
 TEST_CASE("c: zeros and NULL are the defaults; a size that was forgotten is found, and nothing else read") {
     weft_lattice_code code{};
     CHECK_REFUSED("weft_lattice_code.size is 0 (need sizeof(weft_lattice_code))",

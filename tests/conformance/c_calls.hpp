@@ -42,6 +42,78 @@ inline void call_field_apply(CResident& place, weft::Field field, weft::FieldOp 
                                             out.view, &options));
 }
 
+// Transforms.
+template <class Options>
+weft_ntt_options c_ntt_options(const Options& all) {
+    weft_ntt_options options{};
+    options.size = sizeof(options);
+    options.order = static_cast<weft_ntt_order>(all.order);
+    options.form = static_cast<weft_field_form>(all.form);
+    options.shader = static_cast<weft_field_shader>(all.shader);
+    options.coset = c_span(all.coset);
+    options.root = c_span(all.root);
+    return options;
+}
+inline weft_ntt_shape c_shape(const weft::NttShape& shape) {
+    return {shape.log_size, static_cast<weft_ntt_layout>(shape.layout), shape.batch, shape.inputs};
+}
+inline weft::OpReport call_ntt(CStreamed&, weft::Field field, weft::NttDirection direction,
+                               const weft::ConstHostArray& in, const weft::HostArray& out,
+                               const weft::NttShape& shape, const weft::NttHostOptions& all) {
+    const CBatch batch(all.batch);
+    weft_ntt_options options = c_ntt_options(all);
+    options.check_values = all.check_values ? 1 : 0;
+    options.batch = &batch.options;
+    return c_report([&](weft_report* report) {
+        return weft_ntt(c_backend(), static_cast<weft_field>(field),
+                        static_cast<weft_ntt_direction>(direction), c_span(in), c_span(out), c_shape(shape),
+                        &options, report);
+    });
+}
+inline void call_ntt(CResident& place, weft::Field field, weft::NttDirection direction, const CView& in,
+                     const CView& out, const weft::NttShape& shape, const weft::NttOptions& all) {
+    const weft_ntt_options options = c_ntt_options(all);
+    raise_unless_ok(weft_stream_ntt(place.stream(), static_cast<weft_field>(field),
+                                    static_cast<weft_ntt_direction>(direction), in.view, out.view,
+                                    c_shape(shape), &options));
+}
+inline weft::OpReport call_ntt_extend(CStreamed&, weft::Field field, const weft::ConstHostArray& in,
+                                      const weft::HostArray& out, const weft::NttShape& shape,
+                                      std::uint32_t blowup, const weft::NttHostOptions& all) {
+    const CBatch batch(all.batch);
+    weft_ntt_options options = c_ntt_options(all);
+    options.check_values = all.check_values ? 1 : 0;
+    options.batch = &batch.options;
+    return c_report([&](weft_report* report) {
+        return weft_ntt_extend(c_backend(), static_cast<weft_field>(field), c_span(in), c_span(out),
+                               c_shape(shape), blowup, &options, report);
+    });
+}
+inline void call_ntt_extend(CResident& place, weft::Field field, const CView& in, const CView& out,
+                            const weft::NttShape& shape, std::uint32_t blowup, const weft::NttOptions& all) {
+    const weft_ntt_options options = c_ntt_options(all);
+    raise_unless_ok(weft_stream_ntt_extend(place.stream(), static_cast<weft_field>(field), in.view, out.view,
+                                           c_shape(shape), blowup, &options));
+}
+inline weft::OpReport call_ntt_product(CStreamed&, weft::Field field, const weft::ConstHostArray& a,
+                                       const weft::ConstHostArray& b, const weft::HostArray& out,
+                                       const weft::FieldHostOptions& all) {
+    const CBatch batch(all.batch);
+    weft_field_options options = c_options(all);
+    options.check_values = all.check_values ? 1 : 0;
+    options.batch = &batch.options;
+    return c_report([&](weft_report* report) {
+        return weft_ntt_product(c_backend(), static_cast<weft_field>(field), c_span(a), c_span(b),
+                                c_span(out), &options, report);
+    });
+}
+inline void call_ntt_product(CResident& place, weft::Field field, const CView& a, const CView& b,
+                             const CView& out, const weft::FieldOptions& all) {
+    const weft_field_options options = c_options(all);
+    raise_unless_ok(weft_stream_ntt_product(place.stream(), static_cast<weft_field>(field), a.view, b.view,
+                                            out.view, &options));
+}
+
 // Encoders.
 struct COutcome {
     std::shared_ptr<weft_encode_outcome> outcome;
@@ -84,93 +156,6 @@ inline weft::OpReport call_encode_batch(CStreamed&, weft::EncodeMethod method,
         return weft_encode_batch(c_backend(), static_cast<weft_encode_method>(method), in, out, list.data(),
                                  list.size(), qubits, &options, report);
     });
-}
-
-// Kernel matrices.
-inline weft_kernel_circuit c_circuit(const weft::KernelMatrixCircuit& all) {
-    weft_kernel_circuit circuit{};
-    circuit.size = sizeof(circuit);
-    circuit.map = all.map == weft::FeatureMap::ryrz ? WEFT_MAP_RYRZ : WEFT_MAP_RY;
-    circuit.weights = c_span(all.weights);
-    circuit.weights_type = c_type(all.weights.type);
-    circuit.reupload = all.reupload ? 1 : 0;
-    circuit.scale = all.scale;
-    return circuit;
-}
-inline weft_kernel_shape c_shape(const weft::KernelMatrixShape& shape) {
-    return {shape.samples, shape.others, shape.qubits, 0};
-}
-template <class Options>
-weft_kernel_options c_kernel_options(const Options& all) {
-    weft_kernel_options options{};
-    options.size = sizeof(options);
-    options.normalize = all.normalize ? 1 : 0;
-    options.autotune = static_cast<weft_choice>(all.autotune);
-    options.bulk_states = static_cast<weft_choice>(all.bulk_states);
-    options.state_tile = all.state_tile < 0 ? 0 : static_cast<std::uint64_t>(all.state_tile);
-    options.vram_fraction = all.vram_fraction;
-    options.jitter = all.jitter;
-    return options;
-}
-inline weft::OpReport call_kernel_matrix(CStreamed&, const weft::KernelMatrixCircuit& circuit,
-                                         const weft::ConstHostArray& x, const weft::ConstHostArray& y,
-                                         const weft::HostArray& k, const weft::KernelMatrixShape& shape,
-                                         const weft::KernelMatrixHostOptions& all) {
-    const CBatch batch(all.batch);
-    weft_kernel_options options = c_kernel_options(all);
-    options.batch = &batch.options;
-    const weft_kernel_circuit c = c_circuit(circuit);
-    return c_report([&](weft_report* report) {
-        return weft_kernel_matrix(c_backend(), &c, c_type(x.type), c_span(x), c_span(y), c_type(k.type),
-                                  c_span(k), c_shape(shape), &options, report);
-    });
-}
-inline weft::OpReport call_kernel_matrix(CStreamed& place, const weft::KernelMatrixCircuit& circuit,
-                                         const weft::ConstHostArray& x, const weft::HostArray& k,
-                                         const weft::KernelMatrixShape& shape,
-                                         const weft::KernelMatrixHostOptions& all) {
-    return call_kernel_matrix(place, circuit, x, weft::ConstHostArray(), k, shape, all);
-}
-inline weft::OpReport call_kernel_matrix(CStreamed&, const weft::ConstHostArray& states,
-                                         const weft::ConstHostArray& others, const weft::HostArray& k,
-                                         const weft::KernelMatrixShape& shape,
-                                         const weft::KernelMatrixHostOptions& all) {
-    const CBatch batch(all.batch);
-    weft_kernel_options options = c_kernel_options(all);
-    options.batch = &batch.options;
-    return c_report([&](weft_report* report) {
-        return weft_kernel_matrix_of_states(c_backend(), c_type(states.type), c_span(states), c_span(others),
-                                            c_type(k.type), c_span(k), c_shape(shape), &options, report);
-    });
-}
-inline weft::OpReport call_kernel_matrix(CStreamed& place, const weft::ConstHostArray& states,
-                                         const weft::HostArray& k, const weft::KernelMatrixShape& shape,
-                                         const weft::KernelMatrixHostOptions& all) {
-    return call_kernel_matrix(place, states, weft::ConstHostArray(), k, shape, all);
-}
-inline void call_kernel_matrix(CResident& place, const weft::KernelMatrixCircuit& circuit, const CView& x,
-                               const CView& y, const CView& k, const weft::KernelMatrixShape& shape,
-                               const weft::KernelMatrixOptions& all) {
-    const weft_kernel_options options = c_kernel_options(all);
-    const weft_kernel_circuit c = c_circuit(circuit);
-    raise_unless_ok(weft_stream_kernel_matrix(place.stream(), &c, c_type(x.type), x.view, y.view,
-                                              c_type(k.type), k.view, c_shape(shape), &options));
-}
-inline void call_kernel_matrix(CResident& place, const weft::KernelMatrixCircuit& circuit, const CView& x,
-                               const CView& k, const weft::KernelMatrixShape& shape,
-                               const weft::KernelMatrixOptions& all) {
-    call_kernel_matrix(place, circuit, x, CView(), k, shape, all);
-}
-inline void call_kernel_matrix(CResident& place, const CView& states, const CView& others, const CView& k,
-                               const weft::KernelMatrixShape& shape, const weft::KernelMatrixOptions& all) {
-    const weft_kernel_options options = c_kernel_options(all);
-    raise_unless_ok(weft_stream_kernel_matrix_of_states(place.stream(), c_type(states.type), states.view,
-                                                        others.view, c_type(k.type), k.view, c_shape(shape),
-                                                        &options));
-}
-inline void call_kernel_matrix(CResident& place, const CView& states, const CView& k,
-                               const weft::KernelMatrixShape& shape, const weft::KernelMatrixOptions& all) {
-    call_kernel_matrix(place, states, CView(), k, shape, all);
 }
 
 // Lattice codes.

@@ -20,7 +20,9 @@
 #include <weft/cuda/field.hpp>
 #include <weft/cuda/host.hpp>
 #include <weft/cuda/kernel_matrix.hpp>
+#include <weft/cuda/kernel_operator.hpp>
 #include <weft/cuda/lattice.hpp>
+#include <weft/cuda/ntt.hpp>
 
 #include "support/cuda_array.hpp"
 #endif
@@ -234,12 +236,15 @@ class CudaStreamed : public HostMemory {
 #define WEFT_CALL_EVERYWHERE(op) WEFT_CALL_BY_VULKAN(op)
 #endif
 WEFT_CALL_EVERYWHERE(field_apply)
-WEFT_CALL_BY_VULKAN(ntt)
-WEFT_CALL_BY_VULKAN(ntt_extend)
-WEFT_CALL_BY_VULKAN(ntt_product)
+WEFT_CALL_EVERYWHERE(ntt)
+WEFT_CALL_EVERYWHERE(ntt_extend)
+WEFT_CALL_EVERYWHERE(ntt_product)
 WEFT_CALL_EVERYWHERE(encode)
 WEFT_CALL_EVERYWHERE(encode_batch)
 WEFT_CALL_EVERYWHERE(kernel_matrix)
+WEFT_CALL_EVERYWHERE(kernel_apply)
+WEFT_CALL_EVERYWHERE(kernel_rows)
+WEFT_CALL_EVERYWHERE(kernel_diagonal)
 WEFT_CALL_EVERYWHERE(lattice_encode)
 WEFT_CALL_EVERYWHERE(lattice_decode)
 WEFT_CALL_EVERYWHERE(lattice_quantize)
@@ -248,6 +253,7 @@ WEFT_CALL_EVERYWHERE(lattice_inner)
 #ifdef WEFT_CONFORMANCE_C
 }  // namespace weft_test
 #include "conformance/c_calls.hpp"
+#include "conformance/c_kernel_calls.hpp"
 namespace weft_test {
 #endif
 

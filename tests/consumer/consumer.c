@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program in C: a field job, a kernel of its own, and an error. Strict C11. */
+/* A program in C: a field job, a transform, a kernel of its own, and an error. Strict C11. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +39,20 @@ static int add_elements(weft_backend* backend) {
         return failed("weft_field_apply");
     if (sum[0] != b[0] || sum[1] != 0 || sum[kCount - 1] != kCount - 2 || report.items != kCount) {
         fprintf(stderr, "weft_field_apply: wrong sums\n");
+        return 1;
+    }
+    return 0;
+}
+
+/* The values of 1 + 2 y at 1 and -1. */
+static int transform(weft_backend* backend) {
+    uint64_t x[] = {1, 2};
+    const weft_ntt_shape shape = {.log_size = 1, .batch = 1};
+    if (weft_ntt(backend, WEFT_GOLDILOCKS, WEFT_NTT_FORWARD, (weft_const_span){x, sizeof x}, (weft_span){x, sizeof x},
+                 shape, NULL, NULL) != WEFT_OK)
+        return failed("weft_ntt");
+    if (x[0] != 3 || x[1] != UINT64_C(0xffffffff00000000)) {
+        fprintf(stderr, "weft_ntt: wrong values\n");
         return 1;
     }
     return 0;
@@ -98,7 +112,7 @@ int main(void) {
     }
     weft_backend* backend = NULL;
     if (weft_backend_create(NULL, &backend) != WEFT_OK) return failed("weft_backend_create");
-    const int bad = add_elements(backend) + run_own_kernel(backend) + meet_an_error(backend);
+    const int bad = add_elements(backend) + transform(backend) + run_own_kernel(backend) + meet_an_error(backend);
     if (bad == 0) printf("weft %s on %s\n", weft_version(), weft_backend_name(backend));
     weft_backend_release(backend);
     return bad;

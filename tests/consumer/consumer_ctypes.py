@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The C API from another language without a compiler: a field job, a kernel of its own, and an error.
+"""The C API from another language without a compiler: a field job, a transform, a kernel of its own, and an error.
 
 consumer_ctypes.py LIBRARY
 """
@@ -18,12 +18,16 @@ void main() {
     if (i < count) y[i] += a * x[i];
 }
 """
-GOLDILOCKS, BLS12_381_FP, ADD, NEG = 7, 0, 0, 2
+GOLDILOCKS, BLS12_381_FP, ADD, NEG, FORWARD = 7, 0, 0, 2, 0
 OK, INVALID_ARGUMENT, UNSUPPORTED = 0, 1, 5
 
 
 class Span(ctypes.Structure):
     _fields_ = [("data", c_void_p), ("bytes", c_uint64)]
+
+
+class NttShape(ctypes.Structure):
+    _fields_ = [("log_size", c_uint32), ("layout", c_uint32), ("batch", c_uint64), ("inputs", c_uint64)]
 
 
 class GlslSource(ctypes.Structure):
@@ -49,6 +53,7 @@ def load(path):
     weft.weft_spirv_words.argtypes = weft.weft_spirv_release.argtypes = weft.weft_program_release.argtypes = [c_void_p]
     weft.weft_backend_create.argtypes = [c_void_p, POINTER(c_void_p)]
     weft.weft_field_apply.argtypes = [c_void_p, c_uint32, c_uint32, Span, Span, Span, Span, c_void_p, c_void_p]
+    weft.weft_ntt.argtypes = [c_void_p, c_uint32, c_uint32, Span, Span, NttShape, c_void_p, c_void_p]
     weft.weft_compile_glsl.argtypes = [POINTER(GlslSource), POINTER(c_void_p)]
     weft.weft_program_create.argtypes = [c_void_p, Span, c_void_p, POINTER(c_void_p)]
     weft.weft_run_batch.argtypes = [c_void_p, c_void_p, POINTER(Job), c_uint64, c_void_p, c_void_p]
@@ -72,6 +77,11 @@ def main():
     total = (c_uint64 * count)()
     require(weft.weft_field_apply(backend, GOLDILOCKS, ADD, span(a), span(b), Span(), span(total), None, None))
     assert total[0] == b[0] and list(total[1:]) == list(range(count - 1)), "wrong sums"
+
+    # The values of 1 + 2 y at 1 and -1, in place.
+    line = (c_uint64 * 2)(1, 2)
+    require(weft.weft_ntt(backend, GOLDILOCKS, FORWARD, span(line), span(line), NttShape(log_size=1, batch=1), None, None))
+    assert list(line) == [3, 0xFFFFFFFF00000000], "wrong values"
 
     source = GlslSource(size=sizeof(GlslSource), text=SHADER)
     spirv, program = c_void_p(), c_void_p()

@@ -61,7 +61,51 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
+template <class Call>
+void check_transforms(Devices& devices, weft::NttLayout layout, std::uint64_t blowup, const Call& call) {
+    const weft::NttShape shape{.log_size = 6, .batch = 500, .layout = layout};
+    const Limbs in = random_elements(shape.elements() / 6 + 1, 9);
+    Limbs values(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(shape.elements()));
+    for (std::uint64_t& value : values) value >>= 1;  // below p
+    Limbs got(values.size() * blowup), want(got.size());
+    const weft::NttHostOptions small{.check_values = false, .batch = {.chunk_elements = 4}};
+    const OpReport alone = call(values, want, shape, small, nullptr);
+    const OpReport report = call(values, got, shape, small, &devices);
+    CHECK(got == want);
+    CHECK(report.method == alone.method);
+    CHECK(report.items == shape.batch);
+    if (layout == weft::NttLayout::rows) check_rows(report, devices, shape.batch);
+}
+
 }  // namespace
+
+TEST_CASE("cuda devices: transforms give the bits of one device") {
+    Devices devices(pair_of_devices());
+    for (const weft::NttLayout layout : {weft::NttLayout::rows, weft::NttLayout::columns}) {
+        check_transforms(
+            devices, layout, 1,
+            [](const Limbs& in, Limbs& out, const weft::NttShape& shape, const weft::NttHostOptions& options,
+               Devices* all) {
+                constexpr auto kForward = weft::NttDirection::forward;
+                return all != nullptr
+                           ? weft::cuda::ntt(*all, Field::goldilocks, kForward, in, out, shape, options)
+                           : weft::cuda::ntt(Field::goldilocks, kForward, in, out, shape, options);
+            });
+        check_transforms(
+            devices, layout, 4,
+            [](const Limbs& in, Limbs& out, const weft::NttShape& shape, const weft::NttHostOptions& options,
+               Devices* all) {
+                return all != nullptr
+                           ? weft::cuda::ntt_extend(*all, Field::goldilocks, in, out, shape, 4, options)
+                           : weft::cuda::ntt_extend(Field::goldilocks, in, out, shape, 4, options);
+            });
+    }
+    const Limbs a(40, 3), b(30, 5);
+    Limbs got(69), want(69);
+    weft::cuda::ntt_product(Field::goldilocks, a, b, want);
+    CHECK(weft::cuda::ntt_product(devices, Field::goldilocks, a, b, got).items == 1);
+    CHECK(got == want);
+}
 
 TEST_CASE("cuda devices: a list names them") {
     Devices devices(pair_of_devices());

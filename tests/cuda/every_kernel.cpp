@@ -7,7 +7,9 @@
 #include <weft/cuda/field.hpp>
 #include <weft/cuda/host.hpp>
 #include <weft/cuda/kernel_matrix.hpp>
+#include <weft/cuda/kernel_operator.hpp>
 #include <weft/cuda/lattice.hpp>
+#include <weft/cuda/ntt.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -39,6 +41,30 @@ void run_field(const CudaStream& stream, const weft::FieldInfo& field) {
         weft::cuda::field_apply(stream, field.field, which, a.span(), second, factor,
                                 out.span(0, weft::is_reduction(which) ? field.limbs : ones.size()));
     }
+}
+
+// Tiles of every size, in registers and compact ones, with tables and cosets.
+template <class Limb>
+void run_transforms(const CudaStream& stream, const weft::FieldInfo& field) {
+    std::vector<Limb> coset(field.limbs);
+    coset[0] = 5;
+    for (const std::uint32_t log_size : {1u, 3u, 5u, 8u, 10u, 13u, 19u})
+        for (const weft::NttOrder order : {weft::NttOrder::nn, weft::NttOrder::nr, weft::NttOrder::rn}) {
+            const weft::NttShape shape{.log_size = log_size, .batch = log_size < 13 ? 3u : 1u};
+            const CudaArray<Limb> x(std::vector<Limb>(shape.elements() * field.limbs, 1)),
+                y(2 * shape.elements() * field.limbs);
+            const auto same = y.span(0, shape.elements() * field.limbs);
+            weft::cuda::ntt(stream, field.field, weft::NttDirection::forward, x.span(), same, shape,
+                            {.order = order});
+            weft::cuda::ntt(stream, field.field, weft::NttDirection::inverse, x.span(), same, shape,
+                            {.order = order, .coset = coset});
+            weft::cuda::ntt_extend(stream, field.field, x.span(), y.span(), shape, 2,
+                                   {.order = order, .coset = coset});
+            stream.wait();
+        }
+    const CudaArray<Limb> a(std::vector<Limb>(100 * field.limbs, 1)), out(199 * field.limbs);
+    weft::cuda::ntt_product(stream, field.field, a.span(), a.span(), out.span());
+    stream.wait();
 }
 
 void run_lattices(const CudaStream& stream) {
@@ -113,6 +139,30 @@ void run_kernel_matrices(const CudaStream& stream) {
         }
 }
 
+template <class Real>
+void run_operators(const CudaStream& stream) {
+    using weft::Choice;
+    constexpr std::size_t kRows = 600, kMostColumns = 16;
+    const CudaArray<Real> v(std::vector<Real>(kRows * kMostColumns, Real(0.5))), out(kRows * kMostColumns);
+    for (const weft::FeatureMap map : {weft::FeatureMap::ry, weft::FeatureMap::ryrz})
+        for (const std::uint32_t qubits : {3u, 8u, 11u, 16u, 19u}) {
+            const CudaArray<Real> x(std::vector<Real>(kRows * qubits, Real(0.3)));
+            for (const Choice low_rank : {Choice::off, Choice::on})
+                for (const Choice symmetric : {Choice::off, Choice::on}) {
+                    if (low_rank == Choice::on && (qubits > 8 || symmetric == Choice::on)) continue;
+                    const weft::cuda::KernelOperator k(
+                        stream, {.map = map}, x.span(), {kRows, 0, qubits},
+                        {.type = weft::element_type<Real>(), .symmetric = symmetric, .low_rank = low_rank});
+                    for (const std::size_t columns : {1u, 3u, 16u})
+                        weft::cuda::kernel_apply(stream, k, v.span(0, kRows * columns),
+                                                 out.span(0, kRows * columns), {.b = 1, .lambda = 1});
+                    weft::cuda::kernel_rows(stream, k, {1, 599}, out.span(0, 2 * kRows));
+                    weft::cuda::kernel_diagonal(stream, k, out.span(0, kRows));
+                    stream.wait();
+                }
+        }
+}
+
 // From host memory, in more chunks than one.
 void run_host_forms() {
     const weft::FieldInfo& field = weft::field_info(weft::Field::bls12_381_fp);
@@ -148,6 +198,13 @@ int main(int argc, char** argv) try {
             field.limb_bytes == 4 ? run_field<std::uint32_t>(stream, field)
                                   : run_field<std::uint64_t>(stream, field);
     });
+    run("ntt", [&] {
+        for (const weft::FieldInfo& field : weft::fields()) {
+            if (weft::ntt_info(field.field).two_adicity == 0) continue;
+            field.limb_bytes == 4 ? run_transforms<std::uint32_t>(stream, field)
+                                  : run_transforms<std::uint64_t>(stream, field);
+        }
+    });
     run("lattice", [&] { run_lattices(stream); });
     run("encode", [&] {
         run_encoders<weft::c32, float>(stream);
@@ -159,10 +216,14 @@ int main(int argc, char** argv) try {
         run_kernel_matrices<weft::c32, float>(stream);
         run_kernel_matrices<weft::c64, double>(stream);
     });
+    run("operator", [&] {
+        run_operators<float>(stream);
+        run_operators<double>(stream);
+    });
     run("host", [] { run_host_forms(); });
     if (!any)
         throw std::runtime_error("no such part (got " + part +
-                                 ", need field, lattice, encode, matrix, host or device)");
+                                 ", need field, ntt, lattice, encode, matrix, operator, host or device)");
     std::puts("every kernel ran");
     return 0;
 } catch (const std::exception& error) {

@@ -5,6 +5,7 @@
 #include <weft/cuda/field.hpp>
 #include <weft/cuda/host.hpp>
 #include <weft/cuda/kernel_matrix.hpp>
+#include <weft/cuda/kernel_operator.hpp>
 #include <weft/cuda/lattice.hpp>
 
 #include <dlfcn.h>
@@ -63,6 +64,9 @@ TEST_CASE("without a driver every kernel names what is missing") {
     check_missing("kernel_matrix", [&] {
         kernel_matrix(nullptr, states.span(16), y.span(16), weft::StateShape{4, 2});
     });
+    check_missing("KernelOperator", [&] {
+        KernelOperator(nullptr, {}, x.span(6), weft::KernelMatrixShape{3, 0, 2});
+    });
     check_missing("encode", [&] {
         encode(nullptr, weft::EncodeMethod::angle, x.span(8), states.span(32), {2, 4});
     });
@@ -94,6 +98,15 @@ TEST_CASE("without a driver every op on host memory names what is missing, and o
     });
     check_missing("kernel_matrix", [&] {
         kernel_matrix(std::vector<weft::c32>(12), k, weft::KernelMatrixShape{3, 0, 2});
+    });
+    check_missing("KernelOperator", [&] {
+        KernelOperator({}, std::vector<float>(6, 1), weft::KernelMatrixShape{3, 0, 2});
+    });
+    check_missing("estimate_kernel_operator", [&] {
+        estimate_kernel_operator({}, weft::KernelMatrixShape{3, 0, 2});
+    });
+    weft_test::check_error(weft::Errc::invalid_argument, "KernelOperator: x does not fit the shape", [&] {
+        KernelOperator({}, std::vector<float>(5, 1), weft::KernelMatrixShape{3, 0, 2});
     });
     CHECK(out == std::vector<std::uint64_t>(8, 7));
     CHECK(total == std::vector<std::uint64_t>(4, 7));

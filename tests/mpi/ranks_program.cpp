@@ -20,56 +20,11 @@
 #include <weft/mpi/distributed.hpp>
 #include <weft/weft.hpp>
 
+#include "ranks_cases.hpp"
+
 namespace {
 
-using weft::mpi::Ranks;
-
-void require(bool good, const std::string& what) {
-    if (good) return;
-    std::fprintf(stderr, "WRONG: %s\n", what.c_str());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-std::string text_of_error(weft::Errc code, const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const weft::Error& error) {
-        require(error.code() == code, std::string("code ") + to_string(error.code()) + ": " + error.what());
-        return error.what();
-    }
-    require(false, "nothing was thrown");
-    return {};
-}
-
-bool has(const std::string& text, const std::string& part) {
-    if (text.find(part) == std::string::npos) std::fprintf(stderr, "got: %s\n", text.c_str());
-    return text.find(part) != std::string::npos;
-}
-
-std::vector<float> numbers(std::size_t count, double step) {
-    std::vector<float> made(count);
-    for (std::size_t i = 0; i < count; ++i)
-        made[i] = static_cast<float>(std::sin(step * static_cast<double>(i)));
-    return made;
-}
-
-std::string values_in(const std::filesystem::path& npy) {
-    std::ifstream in(npy, std::ios::binary);
-    const std::string file{std::istreambuf_iterator<char>(in), {}};
-    return file.size() > 128 ? file.substr(128) : std::string();
-}
-
-template <class T>
-bool same(const std::string& bytes, const std::vector<T>& values) {
-    return bytes.size() == values.size() * sizeof(T) &&
-           std::memcmp(bytes.data(), values.data(), bytes.size()) == 0;
-}
-
-struct Run {
-    Ranks& ranks;
-    weft::Backend& backend;
-    std::filesystem::path folder;
-};
+using namespace ranks_test;
 
 /// Every kind of K has the bits of one process.
 void matrices(Run& run) {
@@ -258,8 +213,8 @@ void local(Run& run) {
 }
 
 /// y = 2 x + 1.
-weft::Program affine(weft::Backend& backend) {
-    return {backend, weft::compile_glsl({.text = R"(#version 450
+auto affine_shader() {
+    return weft::compile_glsl({.text = R"(#version 450
 layout(local_size_x_id = 0) in;
 layout(binding = 0) readonly buffer X { float x[]; };
 layout(binding = 1) writeonly buffer Y { float y[]; };
@@ -267,7 +222,10 @@ layout(push_constant) uniform Job { uint count, first; };
 void main() {
     uint i = gl_GlobalInvocationID.x;
     if (i < count) y[i] = 2 * x[i] + 1;
-})"})};
+})"});
+}
+weft::Program affine(weft::Backend& backend) {
+    return {backend, affine_shader()};
 }
 
 /// Every job is done once, by one rank.
@@ -282,6 +240,15 @@ void batch(Run& run) {
         jobs[i].inputs.push_back({in[i].data(), kElements * 4});
         jobs[i].outputs.push_back({out[i].data(), kElements * 4});
         jobs[i].elements = kElements;
+    }
+    // In a second round several devices of each rank share its jobs.
+    weft::Devices several(std::vector<weft::Config>{run.ranks.config(), run.ranks.config()});
+    const weft::Program of_several(several, affine_shader());
+    const weft::mpi::RankBatch others = weft::mpi::run_batch(run.ranks, several, of_several, jobs);
+    for (const std::size_t job : others.jobs) {
+        for (std::size_t j = 0; j < kElements; ++j)
+            require(out[job][j] == 2 * in[job][j] + 1, "a job of several devices has other values");
+        out[job].assign(kElements, -5);
     }
     const weft::mpi::RankBatch done = weft::mpi::run_batch(run.ranks, run.backend, program, jobs);
     std::vector<int> times(kJobs);
@@ -339,19 +306,25 @@ void silent(Run& run) {
             "the missing rank has no name");
     std::printf("NAMED\n");
     std::fflush(stdout);
-    sleep(2);  // until all have said so
-    MPI_Abort(MPI_COMM_WORLD, 7);
+    abort_after_all();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    const std::map<std::string_view, void (*)(Run&)> cases{{"matrices", matrices}, {"refusals", refusals},
-                                                           {"local", local},       {"batch", batch},
-                                                           {"shares", shares},     {"silent", silent}};
+    const std::map<std::string_view, void (*)(Run&)> cases{
+        {"matrices", matrices},
+        {"refusals", refusals},
+        {"local", local},
+        {"batch", batch},
+        {"operators", ranks_test::operators},
+        {"devices", ranks_test::devices},
+        {"shares", shares},
+        {"silent", silent},
+        {"silent in a solve", ranks_test::silent_in_a_solve}};
     if (argc != 3 || !cases.contains(argv[1])) return 2;
     int provided = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
     try {
         Ranks ranks;
         weft::Backend backend(ranks.config());

@@ -7,6 +7,7 @@ Usage: ranks_test.py MPIEXEC RANKS_PROGRAM [WEFT] [unittest arguments].
 import json
 import math
 import os
+import resource
 import signal
 import struct
 import subprocess
@@ -48,11 +49,13 @@ class Ranks(unittest.TestCase):
         with open(self.path(name), "rb") as file:
             return file.read()
 
-    def run_ranks(self, ranks, *command):
-        # Ranks that wait should not take the cores of those that work.
+    def run_ranks(self, ranks, *command, **options):
+        # Ranks that wait should not take the cores of those that work; and those of MPICH need the first rank's help to
+        # reach the counter, unless a thread of its own gives it.
         return subprocess.run([*under_mpi(ranks), *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=200,
-                              env={**os.environ, "LP_NUM_THREADS": "1", "OMPI_MCA_mpi_yield_when_idle": "1"})
+                              env={**os.environ, "LP_NUM_THREADS": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+                                   "MPICH_ASYNC_PROGRESS": "1"}, **options)
 
     def check_case(self, name, *numbers_of_ranks):
         for ranks in numbers_of_ranks:
@@ -99,11 +102,19 @@ class Ranks(unittest.TestCase):
     def test_batches(self):
         self.check_case("batch", 1, 3)
 
+    def test_operators_and_solvers(self):
+        self.check_case("operators", 1, 2, 3, 4)
+
+    def test_ranks_of_several_devices(self):
+        self.check_case("devices", 1, 3)
+        self.assertEqual(os.listdir(self.folder), ["devices.npy"])
+
     def test_a_rank_that_never_comes_is_named(self):
-        done = self.run_ranks(3, PROGRAM, "silent", self.folder)
-        self.assertEqual(done.stdout.count("NAMED"), 2, done.stdout + done.stderr)
-        self.assertNotEqual(done.returncode, 0)
-        self.assertEqual(os.listdir(self.folder), [])
+        for case in "silent", "silent in a solve":
+            done = self.run_ranks(3, PROGRAM, case, self.folder)
+            self.assertEqual(done.stdout.count("NAMED"), 2, done.stdout + done.stderr)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(os.listdir(self.folder), [])
 
 
 class Command(Ranks):
@@ -120,7 +131,7 @@ class Command(Ranks):
 
     test_matrices_have_the_bits_of_one_process = test_ranks_that_differ_or_fail = test_batches = None
     test_local_parts = test_factorization_by_scalapack = test_shares_are_those_of_the_model = None
-    test_a_rank_that_never_comes_is_named = None
+    test_a_rank_that_never_comes_is_named = test_operators_and_solvers = test_ranks_of_several_devices = None
 
     def test_a_file_of_four_ranks(self):
         subprocess.run([WEFT, *self.arguments, "-o", self.path("want.npy")], check=True, stdout=subprocess.DEVNULL)
@@ -130,15 +141,74 @@ class Command(Ranks):
         self.assertEqual((report["ranks"], sum(report["rank_pairs"])), (4, 1024 * 1025 // 2))
         self.assertEqual(self.content("k.npy"), self.content("want.npy"))
 
+    def test_models_over_ranks(self):
+        """Commands over ranks give what they give alone, within their tolerance."""
+        with open(self.path("y.npy"), "wb") as file:
+            file.write(npy([[math.sin(5 * i), math.cos(3 * i)] for i in range(1024)]))
+        out = self.path("out.npy")
+        x, y = self.path("x.npy"), self.path("y.npy")
+
+        def floats(name):
+            content = self.content(name)
+            at = 10 + struct.unpack("<H", content[8:10])[0]
+            return struct.unpack("<%df" % ((len(content) - at) // 4), content[at:])
+
+        for name, files, arguments, bound in (
+                ("apply", (x, y), ("--lambda", "0.5"), 1e-3),
+                ("solve", (x, y), ("--lambda", "0.5", "--tolerance", "1e-5", "--rank", "50"), 2e-3),
+                ("predict", (self.path("small.npy"), x, y), (), 1e-3),
+                ("eigen", (x,), ("-k", "2"), None)):
+            alone = subprocess.run([WEFT, "kernel", name, *files, *arguments, "-o", self.path("want.npy"), "--json"],
+                                   check=True, stdout=subprocess.PIPE)
+            done = self.run_ranks(3, WEFT, "kernel", name, *files, *arguments, "-o", out, "--mpi", "--json")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            report, wanted = json.loads(done.stdout), json.loads(alone.stdout)
+            self.assertEqual(report["ranks"], 3)
+            got, want = floats("out.npy"), floats("want.npy")
+            self.assertEqual(len(got), len(want))
+            if bound is not None:
+                self.assertLess(max(abs(a - b) for a, b in zip(got, want)), bound, name)
+            else:
+                for a, b in zip(report["values"], wanted["values"]):
+                    self.assertLess(abs(a - b), 2.1e-4 * wanted["values"][0])
+
     def test_refusals(self):
         for pattern, arguments in (
                 ("weft: rank 0: .*none.npy", ["kernel", self.path("none.npy"), "-o", self.path("k.npy"), "--mpi"]),
                 ("weft: rank 0: -o: needs the file", [*self.arguments, "--mpi"]),
+                ("weft: rank 0: --explain: not with --mpi", ["kernel", "solve", self.path("x.npy"), self.path("x.npy"), "--mpi",
+                                                             "--explain"]),
+                ("weft: rank 0: .*none.npy", ["kernel", "solve", self.path("x.npy"), self.path("none.npy"), "-o",
+                                              self.path("k.npy"), "--mpi"]),
                 ("--mpi: not with --resume", [*self.arguments, "-o", self.path("k.npy"), "--mpi", "--resume"])):
             done = self.run_ranks(2, WEFT, *arguments)
             self.assertNotEqual(done.returncode, 0)
             self.assertRegex(done.stderr, pattern)
         self.assertFalse(os.path.exists(self.path("k.npy")))
+
+    def test_a_full_disk(self):
+        """A file system of 1 MB has no room for K of 4 MB. Who may not mount one gets a limit of files instead."""
+        disk = self.path("disk")
+        os.mkdir(disk)
+        limit = {}
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], stderr=subprocess.DEVNULL).returncode == 0:
+            self.addCleanup(subprocess.run, ["umount", disk], check=True)
+        else:
+            def lower():
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+            limit = {"preexec_fn": lower}
+        k = os.path.join(disk, "k.npy")
+        done = self.run_ranks(2, WEFT, *self.arguments, "-o", k, "--mpi", **limit)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "weft: rank 0: .*k.npy.mpi.part: ")
+        self.assertEqual(os.listdir(disk), [])
+        for more in [], ["--resume"]:
+            done = subprocess.run([WEFT, *self.arguments, "-o", k, *more], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100, **limit)
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertIn("k.npy", done.stderr)
+            self.assertFalse(os.path.exists(k))
 
     def test_a_rank_that_is_killed(self):
         process = subprocess.Popen([*under_mpi(3), WEFT, *self.arguments, "-o", self.path("k.npy"), "--mpi"],

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft field, encode, kernel and lattice with --backend cuda write the files of --backend vulkan, bit by bit or within the
+"""weft field, ntt, encode, kernel and lattice with --backend cuda write the files of --backend vulkan, bit by bit or within the
 bounds of floating results, and report the same errors. If weft::cuda or NVIDIA's driver is missing, each command names it.
 
 Usage: backends_test.py PATH_OF_WEFT [unittest arguments].
@@ -70,6 +70,11 @@ class Backends(Case):
             self.both("field", operation, self.a, self.b)
         for operation in ("neg", "inverse", "sum", "to-montgomery"):
             self.both("field", operation, self.a)
+
+    def test_ntt(self):
+        g = self.write("g.npy", with_header(header_text("<u8", "(3, 64)"), struct.pack("<192Q", *range(192))))
+        for options in [], ["--inverse", "--coset", "7", "--order", "nr"], ["--lde", "4", "--coset", "5"], ["--order", "rn"]:
+            self.both("ntt", g, *options)
 
     def test_encode(self):
         self.both("encode", "amplitude", self.x, "--qubits", "4")

@@ -719,6 +719,7 @@ def number_options():
     """All (command, option) that take fractions, and all that take whole numbers."""
     lattice = [["lattice", operation, "x.npy", "-o", "y.npy"] for operation in ("encode", "decode", "quantize")]
     profile = [["profile", kernel] for kernel in ("field", "encode", "kernel", "lattice", "all")]
+    ntt = ["profile", "ntt"], ["tune", "ntt"]
     beta, kernel, tiles = ["lattice", "beta", "x.npy"], ["kernel", "x.npy", "-o", "k.npy"], ["tune", "kernel"]
     fractions = [(lattice, "--beta --alpha"), ([beta], "--alpha"), (profile, "--max-seconds"), (profile[3:], "--beta"),
                  ([kernel], "--scale --jitter --vram-fraction"), ([tiles], "--flops")]
@@ -726,7 +727,7 @@ def number_options():
               ([lattice[1]], "--width --rows --depth"), ([beta], "--steps"), (profile, "--repeats --warmup --batch-sizes"),
               (profile[3:], "--q --levels"), (profile[1:3] + profile[4:], "--qubits"), (profile[:1], "--elements --jobs"),
               ([kernel], "--tile"), ([["encode", "angle", "x.npy", "-o", "s.npy"]], "--qubits"),
-              ([["tune"]], "--elements --repeats"), ([tiles], "--samples --qubits --repeats")]
+              ([["tune"]], "--elements --repeats"), (ntt, "--log-size --repeats"), ([tiles], "--samples --qubits --repeats")]
     return ([(command, option) for commands, options in rows for command in commands for option in options.split()]
             for rows in (fractions, wholes))
 

@@ -96,6 +96,22 @@ class Case(unittest.TestCase):
 
 
 class Reports(Case):
+    def test_transforms(self):
+        self.report("ntt", "--field", "babybear", "--log-size", "7", "--orders", "nn,nr,rn", "--batch-sizes", "1,9", "--no-plot")
+        results = self.results("ntt")
+        self.assertEqual([(r["process"], r["batch_size"]) for r in results["results"]],
+                         [(p, n) for n in (1, 9) for p in ("nn", "nr", "rn")])
+        self.check_figures(results, "transforms")
+        for result in results["results"]:
+            self.assertEqual((result["bytes_in"], result["bytes_out"]), (result["batch_size"] * 512, result["batch_size"] * 512))
+        self.assertEqual(results["configuration"],
+                         {**results["configuration"], "field": "babybear", "size": "2^7 elements"})
+        for arguments, pattern in (["--field", "bn254-fp"], "bn254-fp has no transforms"), (
+                ["--field", "koalabear", "--log-size", "25"], "25"), (["--orders", "nn,rr"], "no such order .got rr"):
+            done = self.run_weft("ntt", *arguments)
+            self.assertEqual(done.returncode, USAGE, done.stderr)
+            self.assertRegex(done.stderr, pattern)
+
     def test_lattice(self):
         self.report("lattice", "--lattice", "e8", "--q", "5", "--levels", "3", "--batch-sizes", "100, 7,1,100")
         results = self.results("lattice")
@@ -524,6 +540,22 @@ class Tune(Case):
         else:
             self.assertEqual(self.tuning_files(), [])
             self.assertEqual(plan["tuning"]["state"], "absent")
+
+    def test_tiles_of_transforms(self):
+        small = ["tune", "ntt", "--log-size", "6", "--repeats", "3"]
+        report = json.loads(self.run_tune(*small, "--dry-run", "--json"))
+        self.assertEqual(report["outcome"], "not stored (--dry-run)")
+        self.assertGreater(len(report["trials"]), 1)
+        self.assertEqual(self.tuning_files(), [])
+        report = json.loads(self.run_tune(*small, "--json"))
+        best = [trial["tile_bytes"] for trial in report["trials"] if trial["best"]]
+        self.assertEqual(len(self.tuning_files()), len(best))
+        self.assertEqual(self.plan()["tuning"].get("ntt_tile_bytes"), best[0] if best else None)
+        self.assertRegex(self.run_tune(*small), r"stored in|the planned tiles (stay|are as good)")
+        self.assertEqual(json.loads(self.run_tune("tune", "ntt", "--reset", "--json"))["outcome"], "planned tiles again")
+        self.assertEqual(self.tuning_files(), [])
+        self.assertNotIn("ntt_tile_bytes", self.plan()["tuning"])
+        self.assertIn("WEFT_CACHE=0", self.run_tune(*small, status=USAGE, env={"WEFT_CACHE": "0"}))
 
     def stored(self, **values):
         """A hand-made tuning for the device that info selects."""

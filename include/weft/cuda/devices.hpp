@@ -9,9 +9,10 @@
 //     weft::cuda::field_apply(devices, weft::Field::bn254_fr, weft::FieldOp::add, a, b, {}, sum);
 //
 // Work is shared as by a weft::Devices, with the same results and reports; the calling thread's current
-// device is not changed. A device is lost when a kernel or the hardware fails on it, or when its context is
-// destroyed (cudaDeviceReset): CUDA allows nothing more on it in this process. The other devices do what it
-// has not finished, and later calls leave it out.
+// device is not changed. One device takes columns of transforms, and a product of polynomials, as a whole. A
+// device is lost when a kernel or the hardware fails on it, or when its context is destroyed
+// (cudaDeviceReset): CUDA allows nothing more on it in this process. The other devices do what it has not
+// finished, and later calls leave it out.
 #pragma once
 
 #include <cstddef>
@@ -56,6 +57,13 @@ OpReport field_batch(Devices& devices, Field field, FieldOp op, std::span<const 
 OpReport field_apply(Devices& devices, Field field, FieldOp op, const ConstHostArray& a,
                      const ConstHostArray& b, const ConstHostArray& scalar, const HostArray& out,
                      const FieldHostOptions& options = {});
+
+OpReport ntt(Devices& devices, Field field, NttDirection direction, const ConstHostArray& in,
+             const HostArray& out, const NttShape& shape, const NttHostOptions& options = {});
+OpReport ntt_extend(Devices& devices, Field field, const ConstHostArray& in, const HostArray& out,
+                    const NttShape& shape, std::uint32_t blowup, const NttHostOptions& options = {});
+OpReport ntt_product(Devices& devices, Field field, const ConstHostArray& a, const ConstHostArray& b,
+                     const HostArray& out, const FieldHostOptions& options = {});
 
 OpReport encode(Devices& devices, EncodeMethod method, const ConstHostArray& values, const HostArray& states,
                 const StateShape& shape, const EncodeHostOptions& options = {});

@@ -30,6 +30,7 @@
 #include <weft/ops/kernel_matrix.hpp>
 #include <weft/ops/lattice.hpp>
 #include <weft/ops/lattice_search.hpp>
+#include <weft/ops/ntt.hpp>
 
 namespace weft::cuda {
 
@@ -49,6 +50,15 @@ OpReport field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs,
                      const FieldHostOptions& options = {});
 OpReport field_apply(Field field, FieldOp op, const ConstHostArray& a, const ConstHostArray& b,
                      const ConstHostArray& scalar, const HostArray& out,
+                     const FieldHostOptions& options = {});
+
+/// Rows are cut into chunks of transforms. NttLayout::columns is one chunk, which must fit the device's
+/// memory, and so is a product.
+OpReport ntt(Field field, NttDirection direction, const ConstHostArray& in, const HostArray& out,
+             const NttShape& shape, const NttHostOptions& options = {});
+OpReport ntt_extend(Field field, const ConstHostArray& in, const HostArray& out, const NttShape& shape,
+                    std::uint32_t blowup, const NttHostOptions& options = {});
+OpReport ntt_product(Field field, const ConstHostArray& a, const ConstHostArray& b, const HostArray& out,
                      const FieldHostOptions& options = {});
 
 OpReport encode(EncodeMethod method, const ConstHostArray& values, const HostArray& states,

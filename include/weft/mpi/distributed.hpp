@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that processes of several machines share through MPI. A rank drives one device; only host memory is
-// sent, so that every MPI library works.
+// Work that processes of several machines share through MPI. A rank drives one device, or several; only host
+// memory is sent, so that every MPI library works.
 //
 // Example:
 //     MPI_Init(nullptr, nullptr);
@@ -32,8 +32,10 @@
 #include <weft/backend.hpp>
 #include <weft/batch.hpp>
 #include <weft/config.hpp>
+#include <weft/devices.hpp>
 #include <weft/job.hpp>
 #include <weft/ops/kernel_matrix.hpp>
+#include <weft/ops/kernel_ranks.hpp>
 #include <weft/program.hpp>
 
 namespace weft::mpi {
@@ -72,6 +74,9 @@ class Ranks {
     /// Config::device names, separated by commas; if it is empty or "all", the GPUs, or else the software
     /// device. Not collective.
     Config config(Config config = Config::from_env()) const;
+    /// Settings for a Devices of this rank: the ranks of a machine divide the same list, in order. With more
+    /// ranks than devices each has one, in turns. Not collective.
+    std::vector<Config> configs(Config config = Config::from_env()) const;
 
     /// Calls `step` on every rank and waits for all. Errors: as above, if it throws on a rank.
     void together(const std::function<void()>& step);
@@ -83,26 +88,46 @@ class Ranks {
     std::unique_ptr<RanksState> state_;
 };
 
+/// What makes the work of a rank: a Backend, or a Devices that shares it. Refers to either.
+class RankDevices {
+  public:
+    RankDevices(Backend& backend) : backend_(&backend) {}  // NOLINT(google-explicit-constructor)
+    RankDevices(Devices& devices) : devices_(&devices) {}  // NOLINT(google-explicit-constructor)
+
+    /// Returns use(backend) or use(devices).
+    template <class Use>
+    decltype(auto) visit(const Use& use) const {
+        return devices_ != nullptr ? use(*devices_) : use(*backend_);
+    }
+    std::size_t count() const { return devices_ != nullptr ? devices_->size() : 1; }
+
+  private:
+    Backend* backend_ = nullptr;
+    Devices* devices_ = nullptr;
+};
+
 /// kernel_matrix of features or states that are the same on every rank, into one .npy file that all ranks can
 /// reach. `type` is that of K. Tiles are handed out by a shared counter, and every rank writes its own
 /// through MPI-IO. K has the bits of one process, and gets its name when it is whole; until then it is in
 /// FILE.mpi.part.
 ///
 /// OpReport::items counts the pairs that this rank made. BatchOptions::progress reports the tiles that all
-/// ranks have begun. Errors: as weft::kernel_matrix; invalid_argument - ranks differ, the text names the
-/// first one and what differs; io - the file cannot be made or written.
-OpReport kernel_matrix(Ranks& ranks, Backend& backend, const KernelMatrixCircuit& circuit,
+/// ranks have begun. The threads of several devices write the file one after the other, which takes
+/// MPI_THREAD_SERIALIZED. Errors: as weft::kernel_matrix; invalid_argument - ranks differ, the text names the
+/// first one and what differs; unsupported - MPI was initialized for one thread; io - the file cannot be made
+/// or written.
+OpReport kernel_matrix(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
                        const ConstHostArray& x, const std::filesystem::path& k,
                        const KernelMatrixShape& shape, ElementType type = kFloat32,
                        const KernelMatrixHostOptions& options = {});
-OpReport kernel_matrix(Ranks& ranks, Backend& backend, const KernelMatrixCircuit& circuit,
+OpReport kernel_matrix(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
                        const ConstHostArray& x, const ConstHostArray& y, const std::filesystem::path& k,
                        const KernelMatrixShape& shape, ElementType type = kFloat32,
                        const KernelMatrixHostOptions& options = {});
-OpReport kernel_matrix(Ranks& ranks, Backend& backend, const ConstHostArray& states,
+OpReport kernel_matrix(Ranks& ranks, RankDevices devices, const ConstHostArray& states,
                        const std::filesystem::path& k, const KernelMatrixShape& shape,
                        ElementType type = kFloat32, const KernelMatrixHostOptions& options = {});
-OpReport kernel_matrix(Ranks& ranks, Backend& backend,
+OpReport kernel_matrix(Ranks& ranks, RankDevices devices,
                        const weft::detail::GivenStates<ConstHostArray>& states, const ConstHostArray& others,
                        const std::filesystem::path& k, const KernelMatrixShape& shape,
                        ElementType type = kFloat32, const KernelMatrixHostOptions& options = {});
@@ -137,18 +162,18 @@ enum class Triangle {
 ///
 /// Errors: as above; invalid_argument - a grid that the ranks do not fill, a block that is no multiple of 64
 /// or larger than the plan's, a part of another size, Triangle::lower with Y.
-OpReport kernel_matrix(Ranks& ranks, Backend& backend, const KernelMatrixCircuit& circuit,
+OpReport kernel_matrix(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
                        const ConstHostArray& x, const BlockCyclic& layout, const HostArray& k,
                        const KernelMatrixShape& shape, Triangle triangle = Triangle::both,
                        const KernelMatrixHostOptions& options = {});
-OpReport kernel_matrix(Ranks& ranks, Backend& backend, const KernelMatrixCircuit& circuit,
+OpReport kernel_matrix(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
                        const ConstHostArray& x, const ConstHostArray& y, const BlockCyclic& layout,
                        const HostArray& k, const KernelMatrixShape& shape, Triangle triangle = Triangle::both,
                        const KernelMatrixHostOptions& options = {});
-OpReport kernel_matrix(Ranks& ranks, Backend& backend, const ConstHostArray& states,
+OpReport kernel_matrix(Ranks& ranks, RankDevices devices, const ConstHostArray& states,
                        const BlockCyclic& layout, const HostArray& k, const KernelMatrixShape& shape,
                        Triangle triangle = Triangle::both, const KernelMatrixHostOptions& options = {});
-OpReport kernel_matrix(Ranks& ranks, Backend& backend,
+OpReport kernel_matrix(Ranks& ranks, RankDevices devices,
                        const weft::detail::GivenStates<ConstHostArray>& states, const ConstHostArray& others,
                        const BlockCyclic& layout, const HostArray& k, const KernelMatrixShape& shape,
                        Triangle triangle = Triangle::both, const KernelMatrixHostOptions& options = {});
@@ -161,7 +186,35 @@ struct RankBatch {
 /// run_batch of jobs that are described alike on every rank: the same number, and the same sizes. A shared
 /// counter hands them out, and the rank that takes a job reads its inputs and writes its outputs. Options are
 /// those of run_batch; progress reports the jobs that all ranks have begun.
-RankBatch run_batch(Ranks& ranks, Backend& backend, const Program& program, std::span<const Job> jobs,
+RankBatch run_batch(Ranks& ranks, RankDevices devices, const Program& program, std::span<const Job> jobs,
                     const BatchOptions& options = {});
+
+/// A KernelOperator on the devices of every rank, of features that are the same on every rank. Each rank
+/// holds all samples, as <weft/ops/kernel_operator.hpp> has it. Errors: as KernelOperator; invalid_argument -
+/// ranks differ.
+KernelOperator kernel_operator(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
+                               const ConstHostArray& x, const KernelMatrixShape& shape,
+                               const KernelOperatorOptions& options = {});
+KernelOperator kernel_operator(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
+                               const ConstHostArray& x, const ConstHostArray& y,
+                               const KernelMatrixShape& shape, const KernelOperatorOptions& options = {});
+
+/// kernel_apply, kernel_solve and kernel_eigen over ranks, with the operator that kernel_operator made on
+/// each
+/// (<weft/ops/kernel_ranks.hpp>). Arrays are whole: inputs are the same on every rank, and so are results.
+/// Results of 1, 2 and more ranks differ within the bound of docs/mpi.md. Errors: as those functions;
+/// invalid_argument - ranks differ.
+OpReport kernel_apply(Ranks& ranks, RankDevices devices, const KernelOperator& k, const ConstHostArray& v,
+                      const HostArray& out, const KernelApplyHostOptions& options = {});
+KernelSolveReport kernel_solve(Ranks& ranks, RankDevices devices, const KernelOperator& k,
+                               const ConstHostArray& y, const HostArray& alpha,
+                               const KernelSolveOptions& options = {});
+KernelEigenReport kernel_eigen(Ranks& ranks, RankDevices devices, const KernelOperator& k,
+                               const HostArray& values, const HostArray& vectors,
+                               const KernelEigenOptions& options = {});
+/// kernel_predict over ranks: each predicts for its rows of `x_new`; `out` is whole on every rank.
+OpReport kernel_predict(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
+                        const ConstHostArray& x_new, const ConstHostArray& x, const ConstHostArray& alpha,
+                        const HostArray& out, const KernelMatrixShape& shape, const BatchOptions& batch = {});
 
 }  // namespace weft::mpi

@@ -29,6 +29,8 @@ struct Engine {
     std::optional<std::uint32_t> copy_threads{};  ///< 1 to 256
     Path page_locked_path = Path::automatic;      ///< of large jobs in page-locked memory
     Path ordinary_path = Path::automatic;         ///< of large jobs in ordinary memory
+    /// Bytes of shared memory for the elements of a tile of transforms (docs/ntt.md). 1024 to 2^20.
+    std::optional<std::uint64_t> ntt_tile_bytes{};
 
     bool empty() const { return *this == Engine{}; }
     bool operator==(const Engine&) const = default;

@@ -24,19 +24,28 @@ using Index = Eigen::Index;
     throw Error(Errc::invalid_argument, "kernel_eigen: " + what);
 }
 
-/// A Krylov space that grows by blocks, and begins again from its best vectors when it is full.
+/// A Krylov space that grows by blocks, and begins again from its best vectors when it is full. Of vectors it
+/// has the rows of this rank.
 class BlockSpace {
   public:
     BlockSpace(const SolveKernel& kernel, Index wanted, std::uint64_t seed)
         : kernel_(kernel),
-          samples_(static_cast<Index>(kernel.samples)),
+          all_(static_cast<Index>(kernel.samples)),
+          samples_(static_cast<Index>(kernel.own().last - kernel.own().first)),
           wanted_(wanted),
           // Some vectors more than are wanted, so that the last wanted one converges too.
-          block_(std::min<Index>({wanted + std::max<Index>(wanted / 4, 4), samples_, 64})),
-          most_(std::min(4 * block_, samples_)) {
+          block_(std::min<Index>({wanted + std::max<Index>(wanted / 4, 4), all_, 64})),
+          most_(std::min(4 * block_, all_)) {
         std::mt19937_64 random(seed);
         std::normal_distribution<double> normal;
-        next_ = Matrix::NullaryExpr(samples_, block_, [&] { return normal(random); });
+        // All ranks draw the numbers of all rows, so that the block does not depend on their number.
+        next_.resize(samples_, block_);
+        const auto first = static_cast<Index>(kernel.own().first);
+        for (Index j = 0; j < block_; ++j)
+            for (Index i = 0; i < all_; ++i) {
+                const double number = normal(random);
+                if (i >= first && i < first + samples_) next_(i - first, j) = number;
+            }
         space_.resize(samples_, 0);
         image_.resize(samples_, 0);
     }
@@ -47,7 +56,7 @@ class BlockSpace {
         const Matrix image = times(next_);
         append(space_, next_);
         append(image_, image);
-        Matrix small = space_.transpose() * image_;
+        Matrix small = inner(space_, image_);
         small = (small + small.transpose().eval()) / 2;
         const Eigen::SelfAdjointEigenSolver<Matrix> solver(small);
         // Descending.
@@ -56,7 +65,7 @@ class BlockSpace {
         const Index held = std::min(block_, best.cols());
         const Matrix vectors = space_ * best.leftCols(held);
         next_ = image_ * best.leftCols(held) - vectors * values_.head(held).asDiagonal();
-        residuals_ = next_.colwise().norm();
+        residuals_ = norms(next_);
         if (space_.cols() + block_ > most_) {
             const Matrix image_of_best = image_ * best.leftCols(held);
             space_ = vectors;
@@ -75,27 +84,54 @@ class BlockSpace {
         const Rows in = v;
         Rows out(samples_, v.cols());
         const auto size = static_cast<std::size_t>(in.size());
-        kernel_.apply(std::span(in.data(), size), std::span(out.data(), size));
+        kernel_.apply(std::span(in.data(), size), std::span(out.data(), size),
+                      static_cast<std::uint32_t>(v.cols()));
         return out;
+    }
+    /// Of the columns.
+    Eigen::VectorXd norms(const Matrix& v) const {
+        Eigen::VectorXd squares = v.colwise().squaredNorm();
+        sum(kernel_.ranks, std::span(squares.data(), static_cast<std::size_t>(squares.size())));
+        return squares.cwiseSqrt();
     }
 
   private:
+    /// a^T b.
+    Matrix inner(const Matrix& a, const Matrix& b) const {
+        Matrix product = a.transpose() * b;
+        sum(kernel_.ranks, std::span(product.data(), static_cast<std::size_t>(product.size())));
+        return product;
+    }
     /// Makes the next block orthonormal to the space; columns that lie in it are dropped.
     bool orthogonalize() {
-        for (Index j = 0; j < next_.cols(); ++j) {
-            const double norm = next_.col(j).norm();
-            if (norm > 0) next_.col(j) /= norm;
-        }
+        const Eigen::VectorXd lengths = norms(next_);
+        for (Index j = 0; j < next_.cols(); ++j)
+            if (lengths[j] > 0) next_.col(j) /= lengths[j];
         for (int twice = 0; twice < 2; ++twice)
-            if (space_.cols() != 0) next_ -= space_ * (space_.transpose() * next_);
-        const Eigen::ColPivHouseholderQR<Matrix> factors(next_);
+            if (space_.cols() != 0) next_ -= space_ * inner(space_, next_);
+        if (!make_orthonormal(std::min(next_.cols(), all_ - space_.cols()))) return false;
+        if (space_.cols() != 0) next_ -= space_ * inner(space_, next_);
+        return true;
+    }
+    /// Replaces the next block by an orthonormal one of the same columns, with at most `most` of them.
+    bool make_orthonormal(Index most) {
+        // Each rank factors its rows; the factors R of all ranks, one below the other, have the rank and the
+        // pivots of the whole block.
+        const Index columns = next_.cols(), rows = std::min(samples_, columns);
+        const Eigen::HouseholderQR<Matrix> own(next_);
+        const auto ranks = static_cast<Index>(kernel_.ranks.size), place = kernel_.ranks.rank * columns;
+        Matrix stacked = Matrix::Zero(ranks * columns, columns);
+        stacked.middleRows(place, rows) = own.matrixQR().topRows(rows).triangularView<Eigen::Upper>();
+        sum(kernel_.ranks, std::span(stacked.data(), static_cast<std::size_t>(stacked.size())));
+        const Eigen::ColPivHouseholderQR<Matrix> factors(stacked);
         constexpr double kLeast = 1e-7;  // of a unit vector, that is left outside of the space
         Index rank = 0;
-        const Index most = std::min(next_.cols(), samples_ - space_.cols());
         while (rank < most && std::abs(factors.matrixR()(rank, rank)) > kLeast) ++rank;
         if (rank == 0) return false;
-        next_ = factors.householderQ() * Matrix::Identity(samples_, rank);
-        if (space_.cols() != 0) next_ -= space_ * (space_.transpose() * next_);
+        const Matrix of_stacked = factors.householderQ() * Matrix::Identity(stacked.rows(), rank);
+        Matrix padded = Matrix::Zero(samples_, rank);
+        padded.topRows(rows) = of_stacked.middleRows(place, rows);
+        next_ = own.householderQ() * padded;
         return true;
     }
     static void append(Matrix& to, const Matrix& columns) {
@@ -105,7 +141,7 @@ class BlockSpace {
     }
 
     const SolveKernel& kernel_;
-    const Index samples_, wanted_, block_, most_;
+    const Index all_, samples_, wanted_, block_, most_;
     Matrix space_, image_;  // orthonormal vectors, and K times them
     Matrix next_;           // the next block: residuals of the best vectors
     Matrix vectors_;
@@ -117,21 +153,24 @@ class BlockSpace {
 void largest_eigenvalues(const SolveKernel& kernel, std::span<double> values, std::span<double> vectors,
                          const KernelEigenOptions& options, const IterationDone& done,
                          KernelEigenReport& report) {
-    const auto wanted = static_cast<Index>(values.size()), samples = static_cast<Index>(kernel.samples);
+    const auto wanted = static_cast<Index>(values.size());
     BlockSpace space(kernel, wanted, options.seed);
     while (report.products < options.max_products && space.grow()) {
         done(++report.products);
         if (space.converged(options.tolerance)) break;
     }
     const Matrix best = space.vectors().leftCols(wanted);
-    const Matrix apart = space.times(best) - best * space.values().head(wanted).asDiagonal();
+    const Eigen::VectorXd apart =
+        space.norms(space.times(best) - best * space.values().head(wanted).asDiagonal());
     const double largest = space.values()[0];
     report.residuals.clear();
     for (Index i = 0; i < wanted; ++i) {
         values[static_cast<std::size_t>(i)] = space.values()[i];
-        report.residuals.push_back(apart.col(i).norm() / largest);
+        report.residuals.push_back(apart[i] / largest);
     }
-    Eigen::Map<Rows>(vectors.data(), samples, wanted) = best;
+    const KernelRankRows own = kernel.own();
+    Eigen::Map<Rows>(vectors.data() + own.first * values.size(), static_cast<Index>(own.last - own.first),
+                     wanted) = best;
     report.converged =
         *std::max_element(report.residuals.begin(), report.residuals.end()) <= options.tolerance;
 }

@@ -10,7 +10,8 @@
 namespace weft::kernels {
 
 /// The values.size() largest eigenvalues, in descending order, and their vectors, [samples, values.size()];
-/// fills in converged, products and residuals. Of `kernel` only apply() is used, without a lambda.
+/// fills in converged, products and residuals. A rank fills in its rows of the vectors. Of `kernel` only
+/// apply() is used, without a lambda.
 void largest_eigenvalues(const SolveKernel& kernel, std::span<double> values, std::span<double> vectors,
                          const KernelEigenOptions& options, const IterationDone& done,
                          KernelEigenReport& report);

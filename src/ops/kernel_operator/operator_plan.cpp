@@ -8,6 +8,8 @@
 #include <weft/error.hpp>
 
 #include "ops/kernel_matrix/gram_plan.hpp"
+#include "ops/kernel_operator/operator_shapes.hpp"
+#include "ops/kernel_operator/operator_states.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -34,32 +36,20 @@ std::uint32_t most_part_numbers(bool real64) {
     return real64 ? 12 : 24;
 }
 
-SampleLayout layout_of(std::uint32_t qubits, bool rz, bool real64) {
+SampleLayout layout_of(std::uint32_t qubits, bool rz, bool real64, bool compiled_ahead) {
     SampleLayout layout;
     layout.of_qubit = rz ? 3 : 2;
-    if (std::uint64_t{qubits} * layout.of_qubit > most_numbers(real64))
-        layout.parts =
-            static_cast<std::uint32_t>(divide_up(qubits, most_part_numbers(real64) / layout.of_qubit));
-    layout.part_qubits = static_cast<std::uint32_t>(divide_up(qubits, layout.parts));
-    constexpr std::uint64_t kUnit = 4;  // numbers that shaders read together
-    layout.part_numbers = static_cast<std::uint32_t>(round_up(layout.part_qubits * layout.of_qubit, kUnit));
+    if (compiled_ahead) {
+        layout.part_qubits = compiled_part(qubits, real64);
+        layout.parts = static_cast<std::uint32_t>(divide_up(qubits, layout.part_qubits));
+    } else {
+        if (std::uint64_t{qubits} * layout.of_qubit > most_numbers(real64))
+            layout.parts =
+                static_cast<std::uint32_t>(divide_up(qubits, most_part_numbers(real64) / layout.of_qubit));
+        layout.part_qubits = static_cast<std::uint32_t>(divide_up(qubits, layout.parts));
+    }
+    layout.part_numbers = padded_numbers(layout.part_qubits, layout.of_qubit);
     return layout;
-}
-
-/// Rows of an invocation: as many as leave room in its registers.
-std::uint32_t rows_of(const OperatorPlan& plan, std::uint32_t width, bool symmetric) {
-    const bool parts = plan.layout.parts > 1;
-    // The stack takes what registers do not; numbers of columns are loaded lane by lane, which should be
-    // rare.
-    if (plan.device.software && !parts && !symmetric) return plan.layout.part_numbers * width > 96 ? 4 : 8;
-    if (parts) return plan.real64 ? 1 : 2;
-    // Measured on an NVIDIA H200: more rows than these spill, fewer load more often.
-    const std::uint32_t registers = plan.real64 ? 127 : 255, numbers = plan.layout.part_numbers;
-    const std::uint32_t of_row = numbers + width * (symmetric ? 3 : 2);
-    if (8 * of_row <= registers / 2) return 8;
-    for (const std::uint32_t rows : {4u, 3u, 2u})
-        if (rows * of_row + numbers + numbers / 4 <= registers) return rows;
-    return 1;
 }
 
 bool can_be_symmetric(const OperatorPlan& plan, const ApplySide& side) {
@@ -112,45 +102,42 @@ void plan_bands(const OperatorPlan& plan, const ApplySide& side, std::uint32_t c
     pass.band_rows = std::min(round_down(rows, block), round_up(side.rows, block));
 }
 
-/// Shared memory of a workgroup, as operator_apply.glsl.h has it.
-std::uint64_t shared_bytes(const OperatorPlan& plan, const ApplyPass& pass) {
-    constexpr std::uint64_t kBatch = 16;
-    std::uint64_t numbers = std::uint64_t{pass.tile} * (plan.layout.part_numbers + pass.width);
-    if (pass.symmetric)
-        numbers +=
-            kBatch * (pass.workgroup + 1) + std::uint64_t{pass.tile} * pass.width * (pass.workgroup / kBatch);
-    return numbers * plan.real_bytes();
-}
-
-ApplyPass make_pass(const OperatorPlan& plan, std::uint32_t first, std::uint32_t width, bool symmetric) {
+ApplyPass make_pass(const OperatorPlan& plan, std::uint32_t first, std::uint32_t columns, bool symmetric) {
     ApplyPass pass;
     pass.first = first;
-    pass.width = width;
+    pass.columns = columns;
+    pass.width = plan.device.compiled_ahead ? compiled_width(columns) : columns;
     pass.symmetric = symmetric;
-    pass.rows = rows_of(plan, width, symmetric);
-    if (plan.layout.parts > 1) pass.tile = plan.real64 ? 8 : 16;
+    const bool parts = plan.layout.parts > 1;
+    PassShape shape = gpu_shape({plan.layout.part_numbers, pass.width, symmetric, parts, plan.real64});
     if (plan.device.software) {
+        // The stack takes what registers do not; numbers of columns are loaded lane by lane, which should be
+        // rare.
+        if (!parts && !symmetric) shape.rows = plan.layout.part_numbers * pass.width > 96 ? 4 : 8;
         // A workgroup of one subgroup has no barriers to wait at.
-        if (!symmetric) pass.workgroup = std::clamp(plan.device.limits.subgroup_size, 4u, 32u);
-        pass.together = 1;
+        if (!symmetric) shape.workgroup = std::clamp(plan.device.limits.subgroup_size, 4u, 32u);
+        shape.together = 1;
     }
-    const std::uint64_t most = plan.device.limits.max_shared_memory_bytes;
-    while (symmetric && shared_bytes(plan, pass) > most && pass.workgroup > 32) pass.workgroup /= 2;
-    while (shared_bytes(plan, pass) > most && pass.tile > 8) pass.tile /= 2;
+    shape = that_fits(shape, {plan.layout.part_numbers, pass.width, symmetric, parts, plan.real64},
+                      plan.device.limits.max_shared_memory_bytes);
+    pass.workgroup = shape.workgroup;
+    pass.rows = shape.rows;
+    pass.tile = shape.tile;
+    pass.together = shape.together;
     return pass;
 }
 
 /// Columns of V that the next pass takes of those that are left.
-std::uint32_t next_width(std::uint32_t left, bool symmetric) {
-    if (symmetric) return left >= 4 ? 4 : left >= 2 ? 2 : 1;
+std::uint32_t next_columns(const OperatorPlan& plan, std::uint32_t left, bool symmetric) {
+    if (symmetric) return left >= 4 || plan.device.compiled_ahead ? std::min(left, 4u) : left >= 2 ? 2 : 1;
     const auto passes = static_cast<std::uint32_t>(divide_up(left, kMostWidth));
     return static_cast<std::uint32_t>(divide_up(left, passes));
 }
 
 std::vector<ApplyPass> passes_of(const OperatorPlan& plan, std::uint32_t columns, bool symmetric) {
     std::vector<ApplyPass> passes;
-    for (std::uint32_t first = 0; first < columns; first += passes.back().width)
-        passes.push_back(make_pass(plan, first, next_width(columns - first, symmetric), symmetric));
+    for (std::uint32_t first = 0; first < columns; first += passes.back().columns)
+        passes.push_back(make_pass(plan, first, next_columns(plan, columns - first, symmetric), symmetric));
     return passes;
 }
 
@@ -214,7 +201,7 @@ OperatorPlan plan_operator(const OperatorDevice& device, const KernelMatrixShape
     if (plan.real64 && !device.float64)
         throw Error(Errc::unsupported,
                     "KernelOperator: float64 on a device without shaderFloat64 (need type float32)");
-    plan.layout = layout_of(shape.qubits, plan.rz, plan.real64);
+    plan.layout = layout_of(shape.qubits, plan.rz, plan.real64, device.compiled_ahead);
     return plan;
 }
 
@@ -323,11 +310,12 @@ std::optional<LowRankPlan> plan_low_rank(const OperatorPlan& plan, const ApplySi
 }
 
 KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t columns) {
+    if (plan.states) return estimate_operator_of_states(plan, columns);
     const ApplySide side = side_of(plan, false);
     const std::vector<ApplyPass> passes = plan_passes(plan, side, columns, true);
     KernelOperatorEstimate estimate;
     estimate.symmetric = passes[0].symmetric;
-    estimate.columns_together = passes[0].width;
+    estimate.columns_together = passes[0].columns;
     estimate.passes = static_cast<std::uint32_t>(passes.size());
     estimate.instructions = instructions_of(plan, passes) / static_cast<double>(passes.size());
     estimate.sample_bytes = plan.all_sample_bytes();
@@ -355,6 +343,10 @@ KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t
         if (!estimate.fits) reasons.push_back(does_not_fit(estimate));
         return estimate;
     }
+    const std::uint64_t filled = std::uint64_t{plan.layout.parts} * plan.layout.part_qubits;
+    if (plan.device.compiled_ahead && filled != plan.shape.qubits)
+        reasons.push_back("filled up: kernels were compiled for " + text(filled) + " qubits, not for " +
+                          text(plan.shape.qubits));
     reasons.push_back(plan.layout.parts == 1
                           ? "closed form: " + text(passes[0].rows) + " rows of an invocation in registers"
                           : "closed form: " + text(plan.shape.qubits) + " qubits in " +
@@ -364,7 +356,7 @@ KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t
                       : plan.device.software  ? "not symmetric: a software device"
                       : plan.layout.parts > 1 ? "not symmetric: samples have several parts"
                                               : "not symmetric: it would not save time");
-    reasons.push_back(text(estimate.passes) + " passes over K, with up to " + text(passes[0].width) +
+    reasons.push_back(text(estimate.passes) + " passes over K, with up to " + text(passes[0].columns) +
                       " columns of V each");
     if (!estimate.fits) reasons.push_back(does_not_fit(estimate));
     return estimate;

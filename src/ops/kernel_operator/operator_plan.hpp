@@ -6,11 +6,13 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <weft/device.hpp>
 #include <weft/ops/kernel_operator.hpp>
 
+#include "ops/kernel_matrix/kernel_plan.hpp"
 #include "shaders/kernel_operator/operator_parameters.h"
 
 namespace weft::kernels {
@@ -23,6 +25,8 @@ struct OperatorDevice {
     bool software = false;  ///< runs on the cores of the host
     bool float64 = false;
     std::uint64_t budget_bytes = 0;  ///< memory of the device that may be used
+    /// Kernels were compiled for the shapes of operator_shapes.hpp, and others are filled up to them.
+    bool compiled_ahead = false;
 };
 
 /// The numbers of samples, as shaders/kernel_operator/operator_parameters.h defines them.
@@ -35,6 +39,16 @@ struct SampleLayout {
     std::uint64_t numbers() const noexcept { return std::uint64_t{parts} * part_numbers; }
 };
 
+/// What an operator of states knows besides: the kernel matrix whose blocks it makes.
+struct OperatorOfStates {
+    KernelMatrixPlan matrix;
+    bool given = false;        ///< states are given, not a circuit
+    std::uint64_t block = 64;  ///< rows and columns of a block, a multiple of 64
+    std::uint64_t bytes = 0;   ///< of device memory, without blocks
+    double kernel_error = 0;   ///< of a value of K
+    std::vector<std::string> reasons{};
+};
+
 struct OperatorPlan {
     OperatorDevice device;
     KernelMatrixShape shape;
@@ -42,6 +56,7 @@ struct OperatorPlan {
     bool rz = true;
     bool real64 = false;
     SampleLayout layout;
+    std::optional<OperatorOfStates> states{};  ///< no closed form: nothing of `layout` counts then
 
     std::uint64_t real_bytes() const noexcept { return real64 ? 8 : 4; }
     std::uint64_t sample_bytes() const noexcept { return layout.numbers() * real_bytes(); }
@@ -68,8 +83,9 @@ struct OperatorBand {
 
 /// A pass over K for some columns of V.
 struct ApplyPass {
-    std::uint32_t first = 0;  ///< column of V
-    std::uint32_t width = 1;  ///< columns of V
+    std::uint32_t first = 0;    ///< column of V
+    std::uint32_t columns = 1;  ///< columns of V
+    std::uint32_t width = 1;    ///< the same with those that fill a pass up (kernels compiled ahead)
     bool symmetric = false;
     std::uint32_t workgroup = 128;  ///< invocations
     std::uint32_t rows = 4;         ///< of an invocation

@@ -24,7 +24,7 @@ constexpr std::uint32_t kDirectBits = 18;
 
 class Planner {
   public:
-    Planner(const DeviceInfo& device, const NttRequest& request)
+    Planner(const DeviceInfo& device, const NttRequest& request, std::uint64_t tile_bytes)
         : device_(device),
           r_(request),
           f_(field_constants(request.field)),
@@ -33,7 +33,7 @@ class Planner {
           compact_(f_.words > 2 || (f_.words == 2 && shader_ == FieldShader::limbs32) ||
                    (device.type == DeviceType::cpu && request.shader == FieldShader::automatic)),
           radix_(ntt_radix_bits(f_.words, compact_)),
-          tile_(tile_bits()),
+          tile_(tile_bits(tile_bytes)),
           segment_(log_ceil((kSegmentBytes + 4 * f_.words - 1) / (4 * f_.words))) {}
 
     NttPlan make() {
@@ -67,7 +67,7 @@ class Planner {
         return bits;
     }
 
-    std::uint32_t tile_bits() const {
+    std::uint32_t tile_bits(std::uint64_t tile_bytes) const {
         const std::uint32_t most = most_tile_bits();
         if (r_.tile_bits != 0) {
             if (r_.tile_bits < radix_ + 1 || r_.tile_bits > most)
@@ -76,6 +76,9 @@ class Planner {
                                 std::to_string(radix_ + 1) + " to " + std::to_string(most) + ")");
             return r_.tile_bits;
         }
+        if (const std::uint64_t elements = tile_bytes / (4 * f_.words); elements != 0)
+            return std::clamp(static_cast<std::uint32_t>(std::bit_width(elements)) - 1,
+                              std::min(radix_ + 1, most), most);
         return std::min(most, f_.words > 2 ? 9u : compact_ ? 10u : f_.words == 2 ? 11u : 12u);
     }
 
@@ -281,8 +284,8 @@ class Planner {
 
 }  // namespace
 
-NttPlan plan_ntt(const DeviceInfo& device, const NttRequest& request) {
-    return Planner(device, request).make();
+NttPlan plan_ntt(const DeviceInfo& device, const NttRequest& request, std::uint64_t tile_bytes) {
+    return Planner(device, request, tile_bytes).make();
 }
 
 std::uint64_t ntt_tiles(const NttPass& pass, std::uint64_t batch) {

@@ -70,9 +70,10 @@ struct NttPlan {
     }
 };
 
-/// Errors: invalid_argument - tile_bits or pass_bits that the device cannot have; unsupported - limbs64 on a
-/// device without shaderInt64.
-NttPlan plan_ntt(const DeviceInfo& device, const NttRequest& request);
+/// `tile_bytes`: of the elements of a tile, as measured on the device, for requests without tile_bits; as far
+/// as the device can have such tiles. 0: not measured. Errors: invalid_argument - tile_bits or pass_bits that
+/// the device cannot have; unsupported - limbs64 on a device without shaderInt64.
+NttPlan plan_ntt(const DeviceInfo& device, const NttRequest& request, std::uint64_t tile_bytes = 0);
 
 /// Workgroups of a pass over `batch` transforms.
 std::uint64_t ntt_tiles(const NttPass& pass, std::uint64_t batch);

@@ -28,10 +28,10 @@ namespace {
 
 using namespace shared;
 
-// `blocks`: the least that share a multiprocessor, which limits the registers of each.
+// `blocks`: the least that share a multiprocessor, which limits the registers of each. Bodies may write to
+// members, so `kernel` is no grid constant: nvcc 13 drops changes of copies of these.
 template <class Kernel, unsigned threads, unsigned blocks>
-__global__ void __launch_bounds__(threads, blocks) encode_kernel(const __grid_constant__ Kernel constants) {
-    Kernel kernel = constants;
+__global__ void __launch_bounds__(threads, blocks) encode_kernel(Kernel kernel) {
     kernel.run();
 }
 

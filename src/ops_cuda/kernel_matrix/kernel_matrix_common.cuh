@@ -40,9 +40,9 @@ constexpr unsigned kThreads = 128;
     uint count, first;                                   \
     Parameters p
 
+// Bodies write to members, so `kernel` is no grid constant: nvcc 13 drops changes of copies of these.
 template <class Kernel, unsigned threads>
-__global__ void __launch_bounds__(threads) kernel_kernel(const __grid_constant__ Kernel constants) {
-    Kernel kernel = constants;
+__global__ void __launch_bounds__(threads) kernel_kernel(Kernel kernel) {
     kernel.run();
 }
 

@@ -80,11 +80,10 @@ __global__ void __launch_bounds__(64) lattice_kernel(const __grid_constant__ Ker
     Kernel kernel = constants;
     kernel.run();
 }
+// `kernel` is changed, so it is no grid constant: nvcc 13 drops changes of copies of these.
 template <class Kernel>
 __global__ void __launch_bounds__(64)
-    lattice_kernel_with_scales(const __grid_constant__ Kernel constants,
-                               const __grid_constant__ LatticeScales scales) {
-    Kernel kernel = constants;
+    lattice_kernel_with_scales(Kernel kernel, const __grid_constant__ LatticeScales scales) {
     kernel.scales = scales.v;
     kernel.run();
 }

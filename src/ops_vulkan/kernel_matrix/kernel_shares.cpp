@@ -2,6 +2,7 @@
 #include "ops_vulkan/kernel_matrix/kernel_shares.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <span>
 
@@ -141,6 +142,23 @@ KernelMatrixPlan plan_on(Backend& backend, const HostMatrixCall& call, const Ker
     if (tune_before(backend, device.gram, plan, options, call.batch))
         take_measured_tile(plan, device, true, options);
     return plan;
+}
+
+DevicePlans plan_together(Backend& backend, const HostMatrixCall& call) {
+    DevicePlans plans;
+    plans.plans.emplace_back(plan_on(backend, call, call.options));
+    return plans;
+}
+
+OpReport share_items(Backend& backend, const HostMatrixCall& call, const DevicePlans& plans,
+                     const MatrixItems& items, const InPlace& in_place) {
+    const auto begin = std::chrono::steady_clock::now();
+    const KernelMatrixPlan& plan = plans.first();
+    make_shares(backend, plan, call, items)
+        ->make({0, items.count()}, call.batch, items.pairs(plan), in_place);
+    OpReport report = report_of(call, plan);
+    report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return report;
 }
 
 StoreFacts device_facts(const DeviceInfo& device) {

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <weft/devices.hpp>
+#include <weft/error.hpp>
 #include <weft/ops/kernel_matrix.hpp>
 
 #include "ops/kernel_matrix/kernel_plan.hpp"
@@ -37,9 +39,44 @@ StoreFacts device_facts(const DeviceInfo& device);
 /// apply_pin for this device.
 std::string pin_plan(Backend& backend, const HostMatrixCall& call, KernelMatrixPlan& plan,
                      const StorePin& pin);
+DevicePlans plan_together(Backend& backend, const HostMatrixCall& call);
 DevicePlans plan_together(Devices& devices, const HostMatrixCall& call);
-/// Makes the items on the devices. `in_place` is called from their threads.
+/// Makes the items on the devices. `in_place` is called from the threads of several devices.
+OpReport share_items(Backend& backend, const HostMatrixCall& call, const DevicePlans& plans,
+                     const MatrixItems& items, const InPlace& in_place = {});
 OpReport share_items(Devices& devices, const HostMatrixCall& call, const DevicePlans& plans,
                      const MatrixItems& items, const InPlace& in_place = {});
+
+inline Backend& device_at(Backend& backend, std::size_t) {
+    return backend;
+}
+inline Backend& device_at(Devices& devices, std::size_t index) {
+    return devices[index];
+}
+/// device_facts of the devices that have a plan. Errors: unsupported - they round differently.
+template <class Where>
+StoreFacts facts_of_devices(Where& where, const DevicePlans& plans) {
+    StoreFacts facts;
+    for (std::size_t i = 0; i < plans.plans.size(); ++i) {
+        if (!plans.plans[i]) continue;
+        StoreFacts own = device_facts(device_at(where, i).device());
+        if (!facts.empty() && facts != own)
+            throw Error(Errc::unsupported,
+                        "kernel_matrix: devices that write one file must be of one kind "
+                        "(got " +
+                            facts.front().value + " and " + own.front().value + "; name one kind)");
+        facts = std::move(own);
+    }
+    return facts;
+}
+/// pin_plan for each plan.
+template <class Where>
+std::string pin_plans(Where& where, const HostMatrixCall& call, DevicePlans& plans, const StorePin& pin) {
+    for (std::size_t i = 0; i < plans.plans.size(); ++i)
+        if (plans.plans[i])
+            if (std::string what = pin_plan(device_at(where, i), call, *plans.plans[i], pin); !what.empty())
+                return what;
+    return {};
+}
 
 }  // namespace weft::kernels

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completes <weft/ops/kernel_store.hpp>: kernel matrices into a store, on one device and on several.
-#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,59 +16,10 @@ namespace {
 
 using kernels::DevicePlans;
 using kernels::HostMatrixCall;
-using kernels::KernelMatrixPlan;
 using kernels::MatrixItems;
 using kernels::StoreFacts;
 using kernels::StorePin;
 using kernels::TileStore;
-
-/// Makes items of a planned call.
-OpReport make_items(Backend& backend, const HostMatrixCall& call, const DevicePlans& plans,
-                    const MatrixItems& items, const kernels::InPlace& in_place) {
-    const auto begin = std::chrono::steady_clock::now();
-    const KernelMatrixPlan& plan = plans.first();
-    kernels::make_shares(backend, plan, call, items)
-        ->make({0, items.count()}, call.batch, items.pairs(plan), in_place);
-    OpReport report = kernels::kernel_report(call.shape, plan.method, call.x, call.y, call.k);
-    report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    return report;
-}
-OpReport make_items(Devices& devices, const HostMatrixCall& call, const DevicePlans& plans,
-                    const MatrixItems& items, const kernels::InPlace& in_place) {
-    return kernels::share_items(devices, call, plans, items, in_place);
-}
-
-DevicePlans plans_of(Backend& backend, const HostMatrixCall& call) {
-    DevicePlans plans;
-    plans.plans.emplace_back(kernels::plan_on(backend, call, call.options));
-    return plans;
-}
-DevicePlans plans_of(Devices& devices, const HostMatrixCall& call) {
-    return kernels::plan_together(devices, call);
-}
-
-Backend& device_at(Backend& backend, std::size_t) {
-    return backend;
-}
-Backend& device_at(Devices& devices, std::size_t index) {
-    return devices[index];
-}
-
-/// What rounds. Errors: unsupported - devices that round differently.
-template <class Where>
-StoreFacts facts_of_devices(Where& where, const DevicePlans& plans) {
-    StoreFacts facts;
-    for (std::size_t i = 0; i < plans.plans.size(); ++i) {
-        if (!plans.plans[i]) continue;
-        StoreFacts own = kernels::device_facts(device_at(where, i).device());
-        if (!facts.empty() && facts != own)
-            throw Error(Errc::unsupported,
-                        "kernel_matrix: the devices of a tile store must be of one kind (got " +
-                            facts.front().value + " and " + own.front().value + "; name one kind)");
-        facts = std::move(own);
-    }
-    return facts;
-}
 
 template <class Where>
 OpReport into_store(Where& where, HostMatrixCall call, KernelMatrixStore& into) {
@@ -84,16 +34,13 @@ OpReport into_store(Where& where, HostMatrixCall call, KernelMatrixStore& into) 
     std::optional<StorePin> pin;
     if (store.has_facts()) pin = kernels::read_pin(store.facts());
     if (pin) call.options = kernels::pinned(call.options, *pin);
-    DevicePlans plans = plans_of(where, call);
-    for (auto& fact : facts_of_devices(where, plans)) facts.push_back(std::move(fact));
+    DevicePlans plans = kernels::plan_together(where, call);
+    for (auto& fact : kernels::facts_of_devices(where, plans)) facts.push_back(std::move(fact));
     store.require(facts);
     if (!pin) pin = kernels::pin_of(plans.first(), store.tile_bytes());
-    for (std::size_t i = 0; i < plans.plans.size(); ++i)
-        if (plans.plans[i])
-            if (const std::string what = kernels::pin_plan(device_at(where, i), call, *plans.plans[i], *pin);
-                !what.empty())
-                throw Error(Errc::invalid_argument, "kernel_matrix: the tile store is of other " + what +
-                                                        "; remove it to begin again");
+    if (const std::string what = kernels::pin_plans(where, call, plans, *pin); !what.empty())
+        throw Error(Errc::invalid_argument,
+                    "kernel_matrix: the tile store is of other " + what + "; remove it to begin again");
     kernels::add_pin(facts, *pin);
     store.begin(std::move(facts), kernels::store_tiles(plans.first(), *pin));
     const std::vector<std::size_t> missing = store.missing();
@@ -101,7 +48,8 @@ OpReport into_store(Where& where, HostMatrixCall call, KernelMatrixStore& into) 
     OpReport report = kernels::kernel_report(call.shape, plans.first().method, call.x, call.y, call.k);
     const MatrixItems items = kernels::items_of(plans.first(), store.tiles(), missing);
     if (!missing.empty())
-        report = make_items(where, call, plans, items, [&](std::uint64_t item) { store.put(missing[item]); });
+        report = kernels::share_items(where, call, plans, items,
+                                      [&](std::uint64_t item) { store.put(missing[item]); });
     report.items = items.pairs(plans.first());
     return report;
 }

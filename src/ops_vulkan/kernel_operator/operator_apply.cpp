@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops/kernel_operator/operator_parameters.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_states.hpp"
 #include "shaders/operator.spv.hpp"
 
@@ -44,20 +44,10 @@ Program looping_program(const Stream& stream, const char* name, ShaderWords word
              .max_workgroups = stream.device().limits.max_workgroup_count[0]}};
 }
 
-/// Terms of a sum, and what it is added to.
-struct SumTerms {
-    Words words;
-    std::uint64_t terms = 0, apart = 0;
-    std::uint64_t skip_from = 0, skip_rows = 0;
-};
-struct SumFactors {
-    double alpha = 1, delta = 0, beta = 0;
-};
-
-void put_words(double value, bool real64, std::uint32_t& low, std::uint32_t& high) {
-    const auto words = real_words(value, real64);
-    low = words[0];
-    high = words[1];
+Program sum_program(const Stream& stream, const OperatorPlan& plan) {
+    return looping_program(
+        stream, "operator_sum",
+        plan.real64 ? ShaderWords(spirv::operator_sum_real64) : ShaderWords(spirv::operator_sum_real32));
 }
 
 /// Words of the numbers of some samples.
@@ -81,32 +71,19 @@ struct ApplyCall::Arrays {
     BoundWords result(const DeviceLimits& limits, std::uint64_t row, std::uint64_t count) const {
         return bind_elements(limits, out, (row - rows.first) * columns, count * columns);
     }
-    /// Records sums for rows [first, first + count) of a pass.
-    void add_up(Stream& stream, const OperatorPlan& plan, const ApplyPass& pass, std::uint64_t first,
-                std::uint64_t count, const SumTerms& terms, const SumFactors& factors) const {
+    /// Records sums for rows [first, first + count) and some columns of V from `column` on.
+    void add_up(Stream& stream, const OperatorPlan& plan, std::uint32_t column, std::uint32_t some,
+                std::uint64_t first, std::uint64_t count, const Words& words, const SumTerms& terms,
+                const SumFactors& factors) const {
         const DeviceLimits& limits = stream.device().limits;
         const BoundWords in =
             values(limits, plan.shape.square() ? first : 0, plan.shape.square() ? count : 1);
         const BoundWords to = result(limits, first, count);
-        shared::OperatorSumParameters p{};
-        p.terms = word(terms.terms);
-        p.apart = word(terms.apart);
-        p.columns = pass.width;
-        p.width = columns;
-        p.in_base = in.before + pass.first;
-        p.out_base = to.before + pass.first;
-        p.skip_from = word(terms.skip_from);
-        p.skip_rows = word(terms.skip_rows);
-        p.with_v = factors.delta != 0 ? 1u : 0u;
-        p.with_out = factors.beta != 0 ? 1u : 0u;
-        put_words(factors.alpha, plan.real64, p.alpha_low, p.alpha_high);
-        put_words(factors.delta, plan.real64, p.delta_low, p.delta_high);
-        put_words(factors.beta, plan.real64, p.beta_low, p.beta_high);
-        const Program program = looping_program(
-            stream, "operator_sum",
-            plan.real64 ? ShaderWords(spirv::operator_sum_real64) : ShaderWords(spirv::operator_sum_real32));
-        stream.dispatch(program, {ConstWords(terms.words), ConstWords(in.words), to.words},
-                        count * pass.width, p);
+        shared::OperatorSumParameters p = sum_parameters(plan, terms, factors, some, columns);
+        p.in_base = in.before + column;
+        p.out_base = to.before + column;
+        stream.dispatch(sum_program(stream, plan), {ConstWords(words), ConstWords(in.words), to.words},
+                        count * some, p);
     }
 };
 
@@ -117,17 +94,20 @@ ApplyCall::ApplyCall(const DeviceSamples& samples, std::uint32_t columns, const 
       options_(options),
       columns_(columns),
       side_(side_of(plan_, options.transpose)),
-      low_rank_(plan_low_rank(plan_, side_, columns)),
-      passes_(plan_passes(plan_, side_, columns, symmetric)) {}
+      halves_(symmetric),
+      low_rank_(plan_.states ? std::nullopt : plan_low_rank(plan_, side_, columns)),
+      passes_(plan_.states ? std::vector<ApplyPass>{} : plan_passes(plan_, side_, columns, symmetric)) {}
 
 void ApplyCall::record(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v,
                        const DeviceArray& out, const ApplyRows& rows, const BandDone& done) const {
+    if (plan_.states) return record_states(stream, memory, v, out, rows, done);
     const Arrays arrays{v, out, rows, columns_};
     if (low_rank_) return record_low_rank(stream, memory, arrays, done);
     for (const ApplyPass& pass : passes_) record_pass(stream, memory, pass, arrays, done);
 }
 
 std::uint64_t ApplyCall::pairs(const ApplyRows& rows) const {
+    if (plan_.states) return pairs_of_states(rows);
     if (low_rank_) return (rows.last - rows.first) * side_.columns * columns_;
     std::uint64_t pairs = 0;
     for (const ApplyPass& pass : passes_)
@@ -148,8 +128,8 @@ void ApplyCall::record_pass(Stream& stream, KernelMemory& memory, const ApplyPas
     const Words of_rows = memory.words(row_sums * words, "operator sums"),
                 of_columns = memory.words(column_sums * words, "operator sums");
     if (pass.symmetric)  // bands add to rows of earlier ones
-        arrays.add_up(stream, plan_, pass, 0, side_.rows, {of_columns},
-                      {1, options_.a * (1 - plan_.shrink() + options_.lambda), options_.b});
+        arrays.add_up(stream, plan_, pass.first, pass.columns, 0, side_.rows, of_columns, {},
+                      sum_factors(plan_, side_, options_, true));
     for (const OperatorBand& band : bands) {
         record_band(stream, pass, band, arrays, of_rows, of_columns);
         done(pairs_of(pass, band));
@@ -160,16 +140,10 @@ void ApplyCall::record_band(Stream& stream, const ApplyPass& pass, const Operato
                             const Arrays& arrays, const Words& row_sums, const Words& column_sums) const {
     const DeviceLimits& limits = stream.device().limits;
     const BoundWords in = arrays.values(limits, band.column, band.columns);
-    shared::OperatorApplyParameters p{};
-    p.rows = word(band.rows);
-    p.columns = word(band.columns);
-    p.split = word(pass.split);
-    p.splits = word(splits_of(pass, band));
+    shared::OperatorApplyParameters p = apply_parameters(plan_, pass, band);
     p.width = columns_;
     p.in_base = in.before + pass.first;
-    p.parts = plan_.layout.parts;
     p.own_base = word(in.before + pass.first + band.row * columns_);
-    p.diagonal = word(band.row);
     const ConstWords of_rows = samples_at(plan_, samples_.rows(options_.transpose), band.row, band.rows);
     const ConstWords of_columns =
         samples_at(plan_, samples_.columns(options_.transpose), band.column, band.columns);
@@ -178,34 +152,19 @@ void ApplyCall::record_band(Stream& stream, const ApplyPass& pass, const Operato
     stream.dispatch(program, {of_rows, of_columns, ConstWords(in.words), row_sums, column_sums}, workgroups,
                     p);
 
-    const double alpha = options_.a * plan_.shrink();
-    const std::uint64_t apart = band.rows * pass.width;
-    SumFactors factors{alpha, 0, 1};
-    if (!pass.symmetric && band.column == 0)
-        factors = {alpha, side_.square ? options_.a * (1 - plan_.shrink() + options_.lambda) : 0, options_.b};
-    arrays.add_up(stream, plan_, pass, band.row, band.rows, {row_sums, splits_of(pass, band), apart},
-                  factors);
+    arrays.add_up(stream, plan_, pass.first, pass.columns, band.row, band.rows, row_sums,
+                  {splits_of(pass, band), band.rows * pass.width, pass.width},
+                  sum_factors(plan_, side_, options_, !pass.symmetric && band.column == 0));
     const std::uint64_t blocks = divide_up(band.rows, pass.block_rows());
     // Rows that are columns left of a diagonal block of the band.
     const std::uint64_t left = band.row + (blocks - 1) * pass.block_rows();
     if (pass.symmetric && left != 0)
-        arrays.add_up(stream, plan_, pass, 0, left,
-                      {column_sums, blocks, band.columns * pass.width, band.row, pass.block_rows()},
-                      {alpha, 0, 1});
+        arrays.add_up(stream, plan_, pass.first, pass.columns, 0, left, column_sums,
+                      {blocks, band.columns * pass.width, pass.width, band.row, pass.block_rows()},
+                      sum_factors(plan_, side_, options_, false));
 }
 
 namespace {
-
-shared::OperatorFeatureParameters feature_parameters(const OperatorPlan& plan, const LowRankPlan& low) {
-    shared::OperatorFeatureParameters p{};
-    p.numbers = word(plan.layout.numbers());
-    p.of_qubit = plan.layout.of_qubit;
-    p.low_qubits = low.low_qubits;
-    p.high_qubits = low.high_qubits;
-    p.low_count = word(low.low_count);
-    p.high_count = word(low.high_count);
-    return p;
-}
 
 Program feature_program(const Stream& stream, const char* name, ShaderWords words) {
     return {stream, words, {.name = name, .elements_per_workgroup = 1}};
@@ -234,9 +193,7 @@ void ApplyCall::gather(Stream& stream, const Arrays& arrays, std::uint32_t colum
     const Program program = feature_program(stream, "operator_gather",
                                             plan_.real64 ? ShaderWords(spirv::operator_gather_real64)
                                                          : ShaderWords(spirv::operator_gather_real32));
-    const Program sum = looping_program(
-        stream, "operator_sum",
-        plan_.real64 ? ShaderWords(spirv::operator_sum_real64) : ShaderWords(spirv::operator_sum_real32));
+    const Program sum = sum_program(stream, plan_);
     shared::OperatorFeatureParameters p = feature_parameters(plan_, *low_rank_);
     for (std::uint64_t first = 0; first < side_.columns; first += low_rank_->band_samples) {
         const std::uint64_t some = std::min(low_rank_->band_samples, side_.columns - first);
@@ -248,13 +205,8 @@ void ApplyCall::gather(Stream& stream, const Arrays& arrays, std::uint32_t colum
         p.in_base = in.before + column;
         const ConstWords samples = samples_at(plan_, samples_.columns(options_.transpose), first, some);
         stream.dispatch(program, {samples, ConstWords(in.words), sums}, splits * low_rank_->tiles(), p);
-        shared::OperatorSumParameters all{};
-        all.terms = word(splits);
-        all.apart = word(low_rank_->features());
-        all.columns = all.width = 1;
-        all.with_out = first != 0 ? 1u : 0u;
-        put_words(1, plan_.real64, all.alpha_low, all.alpha_high);
-        put_words(1, plan_.real64, all.beta_low, all.beta_high);
+        const SumFactors factors{1, 0, first != 0 ? 1.0 : 0.0};
+        const auto all = sum_parameters(plan_, {splits, low_rank_->features()}, factors, 1, 1);
         stream.dispatch(sum, {ConstWords(sums), ConstWords(sums), weights}, low_rank_->features(), all);
     }
 }
@@ -267,33 +219,18 @@ void ApplyCall::scatter(Stream& stream, const Arrays& arrays, std::uint32_t colu
                                                          : ShaderWords(spirv::operator_scatter_real32));
     constexpr std::uint64_t kRows = 32;  // of a workgroup
     shared::OperatorFeatureParameters p = feature_parameters(plan_, *low_rank_);
-    ApplyPass pass;
-    pass.first = column;
-    const SumFactors factors{
-        options_.a * plan_.shrink() * std::ldexp(1.0, -static_cast<int>(plan_.shape.qubits)),
-        side_.square ? options_.a * (1 - plan_.shrink() + options_.lambda) : 0, options_.b};
+    SumFactors factors = sum_factors(plan_, side_, options_, true);
+    factors.alpha *= std::ldexp(1.0, -static_cast<int>(plan_.shape.qubits));
     for (std::uint64_t row = arrays.rows.first; row < arrays.rows.last; row += low_rank_->band_samples) {
         const std::uint64_t some = std::min(low_rank_->band_samples, arrays.rows.last - row);
         p.rows = word(some);
         const ConstWords samples = samples_at(plan_, samples_.rows(options_.transpose), row, some);
         stream.dispatch(program, {samples, ConstWords(weights), sums}, divide_up(some, kRows), p);
-        arrays.add_up(stream, plan_, pass, row, some, {sums, 1, some}, factors);
+        arrays.add_up(stream, plan_, column, 1, row, some, sums, {1, some}, factors);
     }
 }
 
 namespace {
-
-shared::OperatorRowsParameters rows_parameters(const OperatorPlan& plan) {
-    shared::OperatorRowsParameters p{};
-    p.qubits = plan.layout.part_qubits;
-    p.parts = plan.layout.parts;
-    p.part_numbers = plan.layout.part_numbers;
-    p.rz = plan.rz ? 1u : 0u;
-    p.square = plan.shape.square() ? 1u : 0u;
-    put_words(1, plan.real64, p.own_low, p.own_high);
-    put_words(plan.shrink(), plan.real64, p.shrink_low, p.shrink_high);
-    return p;
-}
 
 ShaderWords rows_words(const OperatorPlan& plan) {
     return plan.real64 ? ShaderWords(spirv::operator_rows_real64) : ShaderWords(spirv::operator_rows_real32);

@@ -26,34 +26,42 @@ using kernels::DeviceSamples;
 using kernels::facts_of;
 using kernels::OperatorObject;
 
-std::shared_ptr<const OperatorObject> on_each(Devices& devices, const KernelMatrixCircuit& circuit,
+std::shared_ptr<const OperatorObject> on_each(Devices& devices, const KernelMatrixCircuit* circuit,
                                               const ConstHostArray& x, const ConstHostArray* y,
                                               const KernelMatrixShape& shape,
                                               const KernelOperatorOptions& options) {
-    kernels::check_operator(circuit, facts_of(x), facts_of(y), shape, options);
-    kernels::check_features_alone("KernelOperator", x, y, shape.qubits, circuit.scale,
-                                  core::first_backend(devices).plan().copy_threads);
+    const kernels::HostSamples samples = kernels::checked_samples(
+        "KernelOperator", circuit, x, y, shape, options, core::first_backend(devices).plan().copy_threads);
     std::vector<DeviceSamples> made;
     for (std::size_t i = 0; i < devices.size(); ++i)
-        if (!devices.lost(i)) made.push_back(kernels::samples_on(devices[i], circuit, x, y, shape, options));
-    return std::make_shared<const OperatorObject>(std::move(made));
+        if (!devices.lost(i)) made.push_back(kernels::samples_on(devices[i], samples));
+    return std::make_shared<const OperatorObject>(std::move(made),
+                                                  kernels::operator_facts(circuit, shape, options));
+}
+
+/// Kernel values that keep a device busy for some milliseconds.
+std::uint64_t least_pairs(const kernels::OperatorPlan& plan) {
+    const std::uint64_t pairs = plan.device.software ? 1u << 24 : 1u << 31;
+    return plan.states ? std::max<std::uint64_t>(1, pairs >> std::min(plan.shape.qubits, 30u)) : pairs;
 }
 
 /// The product on one device, with its V.
 class DeviceApply {
   public:
     DeviceApply(Backend& backend, const DeviceSamples& samples, std::uint32_t columns,
-                const KernelApplyOptions& options, const ConstHostArray& v, const HostArray& out)
+                const KernelApplyOptions& options, const ConstHostArray& v, const HostArray& out,
+                std::uint64_t first_row)
         : options_(options),
           columns_(columns),
           call_(samples, columns, options_, false),
           apply_(backend, call_, v),
-          out_(out) {}
+          out_(out),
+          first_row_(first_row) {}
 
     OpReport make(std::uint64_t first, std::uint64_t last, core::ShareWatch& watch) {
         const std::uint64_t bytes = std::uint64_t{columns_} * out_.type.bytes();
-        const HostArray rows{static_cast<std::byte*>(out_.data) + first * bytes, (last - first) * columns_,
-                             out_.type};
+        const HostArray rows{static_cast<std::byte*>(out_.data) + (first - first_row_) * bytes,
+                             (last - first) * columns_, out_.type};
         OpReport report;
         apply_.make({first, last}, rows, options_.b != 0, [&](std::uint64_t pairs) {
             report.items += pairs;
@@ -70,58 +78,72 @@ class DeviceApply {
     const ApplyCall call_;
     kernels::HostApply apply_;
     const HostArray out_;
+    const std::uint64_t first_row_;  // of `out`
 };
 
 }  // namespace
 
 KernelOperator::KernelOperator(Devices& devices, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                                const KernelMatrixShape& shape, const KernelOperatorOptions& options)
-    : object_(on_each(devices, circuit, x, nullptr, shape, options)) {}
+    : object_(on_each(devices, &circuit, x, nullptr, shape, options)) {}
 KernelOperator::KernelOperator(Devices& devices, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                                const ConstHostArray& y, const KernelMatrixShape& shape,
                                const KernelOperatorOptions& options)
-    : object_(on_each(devices, circuit, x, &y, shape, options)) {}
+    : object_(on_each(devices, &circuit, x, &y, shape, options)) {}
+
+KernelOperator::KernelOperator(Devices& devices, const ConstHostArray& states, const KernelMatrixShape& shape,
+                               const KernelOperatorOptions& options)
+    : object_(on_each(devices, nullptr, states, nullptr, shape, options)) {}
+KernelOperator::KernelOperator(Devices& devices, const detail::GivenStates<ConstHostArray>& states,
+                               const ConstHostArray& others, const KernelMatrixShape& shape,
+                               const KernelOperatorOptions& options)
+    : object_(on_each(devices, nullptr, states, &others, shape, options)) {}
+
+OpReport kernels::apply_rows(Devices& devices, const KernelOperator& k, const ConstHostArray& v,
+                             const HostArray& out, const ApplyRows& rows,
+                             const KernelApplyHostOptions& host) {
+    const KernelApplyOptions options = apply_options(host);
+    const DeviceSamples& first = samples_on(core::first_backend(devices), k);
+    const auto columns = static_cast<std::uint32_t>(v.size / side_of(first.plan, options.transpose).columns);
+    const ApplyCall whole(first, columns, options, false);
+    const std::uint64_t count = rows.last - rows.first, pairs = whole.pairs(rows);
+    constexpr std::uint64_t kRowsOfItem = 1024;  // a multiple of the rows of any workgroup
+    const std::uint64_t items = divide_up(count, kRowsOfItem);
+    const auto worker = [&](std::size_t device) -> core::ShareWorker {
+        const auto apply = std::make_shared<DeviceApply>(devices[device], samples_on(devices[device], k),
+                                                         columns, options, v, out, rows.first);
+        return [apply, rows](Backend&, const core::Share& share, core::ShareWatch& watch) {
+            return apply->make(rows.first + share.first * kRowsOfItem,
+                               std::min(rows.last, rows.first + (share.first + share.count) * kRowsOfItem),
+                               watch);
+        };
+    };
+    const OpReport shared = core::run_shares(
+        devices,
+        {.function = "kernel_apply",
+         .rates = "kernel_apply " + std::to_string(first.plan.shape.qubits),
+         .items = items,
+         .least_items = std::clamp<std::uint64_t>(least_pairs(first.plan) / (pairs / items + 1), 1, items),
+         .repeatable = options.b == 0,
+         .single_job = true,
+         .progress_total = pairs,
+         .options = host.batch,
+         .worker = worker});
+    OpReport report = operator_report("kernel_apply", pairs, v.bytes(), out);
+    report.method = to_string(whole.method());
+    report.wall_s = shared.wall_s;
+    report.devices = shared.devices;
+    return report;
+}
 
 OpReport kernel_apply(Devices& devices, const KernelOperator& k, const ConstHostArray& v,
                       const HostArray& out, const KernelApplyHostOptions& host) {
     core::require_members("kernel_apply", host.batch, {});
     const KernelApplyOptions options = kernels::apply_options(host);
-    const OperatorObject& object = *detail::Access::object(k);
-    const auto samples_of = [&](Backend& backend) -> const DeviceSamples& {
-        return object.on("kernel_apply", detail::Access::backend_state(backend));
-    };
-    const DeviceSamples& first = samples_of(core::first_backend(devices));
-    const std::uint32_t columns = kernels::check_apply(first.plan, facts_of(v), facts_of(out), options);
+    const kernels::OperatorPlan& plan = kernels::samples_on(core::first_backend(devices), k).plan;
+    kernels::check_apply(plan, facts_of(v), facts_of(out), options);
     kernels::check_out_memory("kernel_apply", &v, out);
-    const ApplyCall whole(first, columns, options, false);
-    const std::uint64_t rows = whole.side().rows, pairs = whole.pairs({0, rows});
-    constexpr std::uint64_t kRowsOfItem = 1024;  // a multiple of the rows of any workgroup
-    // A share takes some milliseconds.
-    const std::uint64_t least_pairs = first.plan.device.software ? 1u << 24 : 1u << 31;
-    const std::uint64_t items = kernels::divide_up(rows, kRowsOfItem);
-    const auto worker = [&](std::size_t device) -> core::ShareWorker {
-        const auto apply = std::make_shared<DeviceApply>(devices[device], samples_of(devices[device]),
-                                                         columns, options, v, out);
-        return [apply, rows](Backend&, const core::Share& share, core::ShareWatch& watch) {
-            return apply->make(share.first * kRowsOfItem,
-                               std::min(rows, (share.first + share.count) * kRowsOfItem), watch);
-        };
-    };
-    const OpReport shared = core::run_shares(
-        devices, {.function = "kernel_apply",
-                  .rates = "kernel_apply " + std::to_string(first.plan.shape.qubits),
-                  .items = items,
-                  .least_items = std::clamp<std::uint64_t>(least_pairs / (pairs / items + 1), 1, items),
-                  .repeatable = options.b == 0,
-                  .single_job = true,
-                  .progress_total = pairs,
-                  .options = host.batch,
-                  .worker = worker});
-    OpReport report = kernels::operator_report("kernel_apply", pairs, v.bytes(), out);
-    report.method = to_string(whole.method());
-    report.wall_s = shared.wall_s;
-    report.devices = shared.devices;
-    return report;
+    return kernels::apply_rows(devices, k, v, out, {0, kernels::side_of(plan, options.transpose).rows}, host);
 }
 
 }  // namespace weft

@@ -10,10 +10,22 @@ namespace weft::kernels {
 
 KernelApplyOptions apply_options(const KernelApplyHostOptions& options) noexcept;
 
-/// Plans on a backend and makes the samples, which are done when the function returns; `y` may be null.
-DeviceSamples samples_on(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
-                         const ConstHostArray* y, const KernelMatrixShape& shape,
-                         const KernelOperatorOptions& options);
+/// Features of a circuit, or states that are given, in host memory; checked.
+struct HostSamples {
+    const KernelMatrixCircuit* circuit;  ///< null: states are given
+    const ConstHostArray& x;
+    const ConstHostArray* y;  ///< may be null
+    const KernelMatrixShape& shape;
+    const KernelOperatorOptions& options;
+    CircuitFacts facts;
+};
+/// Checks types, sizes, options and values. Errors: invalid_argument; EncodeError - values that are not
+/// finite. Texts about them begin with `function`.
+HostSamples checked_samples(const char* function, const KernelMatrixCircuit* circuit, const ConstHostArray& x,
+                            const ConstHostArray* y, const KernelMatrixShape& shape,
+                            const KernelOperatorOptions& options, std::uint32_t threads);
+/// Plans on a backend and makes the samples, which are done when the function returns.
+DeviceSamples samples_on(Backend& backend, const HostSamples& samples);
 
 /// The report of a call, without times.
 OpReport operator_report(const char* function, std::uint64_t items, std::uint64_t bytes_in,
@@ -53,5 +65,17 @@ class HostApply {
     std::uint64_t count_;
     Buffer<std::uint32_t> v_;
 };
+
+/// kernel_apply without its checks, for some rows of K: `out` has these rows. On one device all rows may make
+/// a symmetric product.
+OpReport apply_rows(Backend& backend, const KernelOperator& k, const ConstHostArray& v, const HostArray& out,
+                    const ApplyRows& rows, const KernelApplyHostOptions& options);
+OpReport apply_rows(Devices& devices, const KernelOperator& k, const ConstHostArray& v, const HostArray& out,
+                    const ApplyRows& rows, const KernelApplyHostOptions& options);
+
+/// What a device holds of an operator. Errors: invalid_argument - nothing.
+inline const DeviceSamples& samples_on(Backend& backend, const KernelOperator& k) {
+    return detail::Access::object(k)->on("kernel_apply", detail::Access::backend_state(backend));
+}
 
 }  // namespace weft::kernels

@@ -25,7 +25,7 @@ class Transforms {
     Transforms(Stream& stream, const NttRequest& request)
         : stream_(stream),
           request_(request),
-          plan_(plan_ntt(stream.device(), request)),
+          plan_(plan_ntt(stream.device(), request, ntt_tile_bytes(detail::plan_report(stream)))),
           tables_(ntt_table_words(stream, request.field, plan_, plan_.tables)),
           scales_(plan_.scales.empty() ? tables_
                                        : ntt_table_words(stream, request.field, plan_, plan_.scales)) {}
@@ -60,6 +60,10 @@ class Transforms {
 };
 
 }  // namespace
+
+std::uint64_t ntt_tile_bytes(const PlanReport& plan) {
+    return plan.tuning.values.ntt_tile_bytes.value_or(0);
+}
 
 Words ntt_words(const ConstDeviceArray& array) {
     const std::uint64_t bytes = array.type().bytes();

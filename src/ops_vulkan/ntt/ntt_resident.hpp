@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include <weft/backend.hpp>
 #include <weft/stream.hpp>
 
 #include "ops/ntt/ntt_check.hpp"
@@ -11,6 +12,9 @@
 namespace weft::kernels {
 
 using Words = BufferView<std::uint32_t>;
+
+/// What `weft tune ntt` stored for the device; 0: nothing.
+std::uint64_t ntt_tile_bytes(const PlanReport& plan);
 
 /// Elements as words of a buffer.
 Words ntt_words(const ConstDeviceArray& array);

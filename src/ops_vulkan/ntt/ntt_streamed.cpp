@@ -2,6 +2,7 @@
 // Completes weft/ops/ntt.hpp: transforms of host memory, on one device and on several.
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include <weft/devices.hpp>
 #include <weft/ops/ntt.hpp>
@@ -93,13 +94,17 @@ OpReport named(OpReport report, const char* function, std::uint64_t items, std::
 /// What `check` finds for a device. The settings of a call must suit every device that may take a share.
 template <class Check>
 auto checked_for(Backend& backend, const Check& check) {
-    return check(backend.device());
+    return check(std::as_const(backend));
 }
 template <class Check>
 auto checked_for(Devices& devices, const Check& check) {
     for (std::size_t i = 0; i < devices.size(); ++i)
-        if (!devices.lost(i)) check(devices[i].device());
-    return check(core::first_backend(devices).device());
+        if (!devices.lost(i)) check(std::as_const(devices[i]));
+    return check(std::as_const(core::first_backend(devices)));
+}
+
+std::string method_of(const Backend& backend, const kernels::NttRequest& request) {
+    return kernels::plan_ntt(backend.device(), request, kernels::ntt_tile_bytes(backend.plan())).method;
 }
 
 template <class Request>
@@ -112,11 +117,11 @@ template <class Where>
 OpReport run_ntt(Where& where, Field field, NttDirection direction, const ConstHostArray& in,
                  const HostArray& out, const NttShape& shape, const NttHostOptions& options) {
     Backend& backend = core::first_backend(where);
-    const auto [request, method] = checked_for(where, [&](const DeviceInfo& device) {
+    const auto [request, method] = checked_for(where, [&](const Backend& on) {
         const kernels::NttRequest checked =
-            kernels::check_ntt(device, kernels::ntt_arguments("ntt", field, direction, shape, options),
+            kernels::check_ntt(on.device(), kernels::ntt_arguments("ntt", field, direction, shape, options),
                                kernels::ntt_range(in), kernels::ntt_range(out));
-        return Checked<kernels::NttRequest>{checked, kernels::plan_ntt(device, checked).method};
+        return Checked<kernels::NttRequest>{checked, method_of(on, checked)};
     });
     check_options(backend, "ntt", options.batch);
     if (options.check_values)
@@ -137,13 +142,12 @@ template <class Where>
 OpReport run_extend(Where& where, Field field, const ConstHostArray& in, const HostArray& out,
                     const NttShape& shape, std::uint32_t blowup, const NttHostOptions& options) {
     Backend& backend = core::first_backend(where);
-    const auto [extension, method] = checked_for(where, [&](const DeviceInfo& device) {
+    const auto [extension, method] = checked_for(where, [&](const Backend& on) {
         const kernels::NttExtension checked = kernels::check_ntt_extend(
-            device, kernels::ntt_arguments("ntt_extend", field, NttDirection::forward, shape, options),
+            on.device(), kernels::ntt_arguments("ntt_extend", field, NttDirection::forward, shape, options),
             blowup, kernels::ntt_range(in), kernels::ntt_range(out));
-        return Checked<kernels::NttExtension>{checked, kernels::plan_ntt(device, checked.inverse).method +
-                                                           ", " +
-                                                           kernels::plan_ntt(device, checked.forward).method};
+        return Checked<kernels::NttExtension>{
+            checked, method_of(on, checked.inverse) + ", " + method_of(on, checked.forward)};
     });
     check_options(backend, "ntt_extend", options.batch);
     if (options.check_values)
@@ -224,11 +228,11 @@ template <class Where>
 OpReport run_product(Where& where, Field field, const ConstHostArray& a, const ConstHostArray& b,
                      const HostArray& out, const FieldHostOptions& options) {
     Backend& backend = core::first_backend(where);
-    const auto [product, method] = checked_for(where, [&](const DeviceInfo& device) {
+    const auto [product, method] = checked_for(where, [&](const Backend& on) {
         const kernels::NttProduct checked =
-            kernels::check_ntt_product(device, field, options.form, options.shader, kernels::ntt_range(a),
-                                       kernels::ntt_range(b), kernels::ntt_range(out));
-        return Checked<kernels::NttProduct>{checked, kernels::plan_ntt(device, checked.out).method};
+            kernels::check_ntt_product(on.device(), field, options.form, options.shader,
+                                       kernels::ntt_range(a), kernels::ntt_range(b), kernels::ntt_range(out));
+        return Checked<kernels::NttProduct>{checked, method_of(on, checked.out)};
     });
     core::check_batch_options(backend, options.batch);
     core::require_members("ntt_product", options.batch, {});

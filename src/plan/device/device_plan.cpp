@@ -172,6 +172,9 @@ void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const
         "copy threads: " + std::to_string(plan.copy_threads) +
         by_default(config.copy_threads.has_value(), plan.tuning.values.copy_threads.has_value()) +
         (host.backends > 1 ? ", " + std::to_string(host.backends) + " backends share the cores" : ""));
+    if (const auto& bytes = plan.tuning.values.ntt_tile_bytes)
+        lines.push_back("tiles of transforms: " + std::to_string(*bytes) +
+                        " bytes, as stored by weft tune ntt");
     if (plan.numa_node >= 0)
         lines.push_back("host memory: copy threads and page-locked memory stay on NUMA node " +
                         std::to_string(plan.numa_node) + ", next to the device");

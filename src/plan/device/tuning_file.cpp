@@ -60,6 +60,7 @@ std::string encode_tuning(const TuningIdentity& identity, const tune::Engine& tu
     if (tuning.page_locked_path != Path::automatic)
         text("page_locked_path", to_string(tuning.page_locked_path));
     if (tuning.ordinary_path != Path::automatic) text("ordinary_path", to_string(tuning.ordinary_path));
+    if (tuning.ntt_tile_bytes) number("ntt_tile_bytes", *tuning.ntt_tile_bytes);
     return out + "\n}\n";
 }
 
@@ -79,7 +80,8 @@ DecodedTuning decode_tuning(const TuningIdentity& identity, std::string_view tex
                        take_number(*members, "ring_slots", tuning.ring_slots) &&
                        take_number(*members, "copy_threads", tuning.copy_threads) &&
                        take_path(*members, "page_locked_path", tuning.page_locked_path) &&
-                       take_path(*members, "ordinary_path", tuning.ordinary_path);
+                       take_path(*members, "ordinary_path", tuning.ordinary_path) &&
+                       take_number(*members, "ntt_tile_bytes", tuning.ntt_tile_bytes);
     if (!legal || !members->empty()) return refuse("damaged: a member that weft does not write");
     if (const std::string what = check_tuning(tuning); !what.empty()) return refuse("damaged: " + what);
     return {tuning, {}};
@@ -97,6 +99,9 @@ std::string check_tuning(const tune::Engine& tuning) {
         return text("chunk_bytes", *tuning.chunk_bytes, "2^40");
     if (outside(tuning.ring_slots, 16)) return text("ring_slots", *tuning.ring_slots, "16");
     if (outside(tuning.copy_threads, 256)) return text("copy_threads", *tuning.copy_threads, "256");
+    if (tuning.ntt_tile_bytes && (*tuning.ntt_tile_bytes < 1024 || *tuning.ntt_tile_bytes > 1 << 20))
+        return "ntt_tile_bytes is out of range (got " + std::to_string(*tuning.ntt_tile_bytes) +
+               ", need 1024 to 2^20)";
     for (const Path path : {tuning.page_locked_path, tuning.ordinary_path})
         if (path < Path::automatic || path > Path::host)
             return "path is none (got " + std::to_string(static_cast<int>(path)) + ", need one of Path)";

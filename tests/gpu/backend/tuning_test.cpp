@@ -72,6 +72,48 @@ TEST_CASE("a stored tuning is used by the next backend, and removed by an empty 
         config);
 }
 
+TEST_CASE("a stored tile of transforms is used, with the same results, and a call may ask for another") {
+    const ScratchFolder folder;
+    const weft::Config config = in(folder.path());
+    constexpr weft::NttShape kShape{.log_size = 9, .batch = 2};
+    std::vector<std::uint64_t> in(kShape.elements()), want(in.size());
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = i * i + 7;
+    const auto transform = [&](weft::Backend& backend, std::vector<std::uint64_t>& out) {
+        return weft::ntt(backend, weft::Field::goldilocks, weft::NttDirection::forward, in, out, kShape)
+            .method;
+    };
+    std::string planned;
+    on_device(
+        [&](weft::Backend& backend) {
+            planned = transform(backend, want);
+            weft::tune::store_engine(backend, {.ntt_tile_bytes = 1024});
+            check_error(weft::Errc::invalid_argument, "ntt_tile_bytes is out of range (got 1023",
+                        [&] { weft::tune::store_engine(backend, {.ntt_tile_bytes = 1023}); });
+        },
+        config);
+    on_device(
+        [&](weft::Backend& backend) {
+            CHECK(backend.plan().tuning.values.ntt_tile_bytes == 1024);
+            std::vector<std::uint64_t> out(in.size());
+            CHECK(planned == "9");
+            CHECK(transform(backend, out) == "3+3+3");  // tiles of 2^7 elements
+            CHECK(out == want);
+            weft::Stream stream(backend);
+            const weft::Buffer<std::uint64_t> resident(backend, in.size());
+            const auto dispatches = [&](const weft::NttOptions& options) {
+                return stream
+                    .record([&](weft::Stream& steps) {
+                        weft::ntt(steps, weft::Field::goldilocks, weft::NttDirection::forward, resident,
+                                  resident, kShape, options);
+                    })
+                    .dispatches();
+            };
+            CHECK(dispatches({.order = weft::NttOrder::nr}) == 2);
+            CHECK(dispatches({.order = weft::NttOrder::nr, .tile_bits = 10}) == 1);
+        },
+        config);
+}
+
 TEST_CASE("a damaged tuning is ignored and reported") {
     const ScratchFolder folder;
     const weft::Config config = in(folder.path());

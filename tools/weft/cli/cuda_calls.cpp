@@ -138,13 +138,11 @@ OpReport Target::field_batch(Field field, FieldOp op, std::span<const FieldJob> 
 
 OpReport Target::ntt(Field field, NttDirection direction, const ConstHostArray& in,
                      const weft::HostArray& out, const NttShape& shape, const NttHostOptions& options) {
-    if (size() == 1) return weft::ntt((*devices_)[0], field, direction, in, out, shape, options);
-    return weft::ntt(*devices_, field, direction, in, out, shape, options);
+    ON_ANY(ntt, field, direction, in, out, shape, options);
 }
 OpReport Target::ntt_extend(Field field, const ConstHostArray& in, const weft::HostArray& out,
                             const NttShape& shape, std::uint32_t blowup, const NttHostOptions& options) {
-    if (size() == 1) return weft::ntt_extend((*devices_)[0], field, in, out, shape, blowup, options);
-    return weft::ntt_extend(*devices_, field, in, out, shape, blowup, options);
+    ON_ANY(ntt_extend, field, in, out, shape, blowup, options);
 }
 
 OpReport Target::encode(EncodeMethod method, const ConstHostArray& values, const weft::HostArray& states,

@@ -16,5 +16,6 @@ void add_profile(CLI::App& command);
 void add_lattice(CLI::App& command);
 void add_tune(CLI::App& command);
 void add_tune_kernel(CLI::App& tune);
+void add_tune_ntt(CLI::App& tune);
 
 }  // namespace weft::tool

@@ -106,6 +106,12 @@ std::vector<std::string_view> features_of(const DeviceInfo& d) {
     return names;
 }
 
+Json json_of(const tune::EngineReport& tuning) {
+    Json json{{"state", tuning.state}, {"file", tuning.file.string()}};
+    if (tuning.values.ntt_tile_bytes) json["ntt_tile_bytes"] = *tuning.values.ntt_tile_bytes;
+    return json;
+}
+
 Json json_of(const QueueFamilyInfo& q) {
     return {{"family", q.index},      {"queues", q.queue_count},
             {"graphics", q.graphics}, {"compute", q.compute},
@@ -181,7 +187,7 @@ Json json_of(const Chosen& c) {
             {"copy_threads", c.plan.copy_threads},
             {"host_allocator", c.plan.host_allocator},
             {"synchronization2", c.plan.synchronization2},
-            {"tuning", {{"state", c.plan.tuning.state}, {"file", c.plan.tuning.file.string()}}},
+            {"tuning", json_of(c.plan.tuning)},
             {"kernel_tiles", json_of_tiles(c)},
             {"reasons", c.plan.reasons},
             {"heaps", std::move(heaps)}};

@@ -126,6 +126,12 @@ struct FieldChoice {
     FieldOptions options{};  ///< workgroups and blocks apply to resident arrays
 };
 
+struct NttChoice {
+    Field field = Field::goldilocks;
+    std::uint32_t log_size = 12;
+    std::vector<NttOrder> orders{NttOrder::nr, NttOrder::nn};
+};
+
 struct EncodeChoice {
     std::vector<EncodeMethod> methods{EncodeMethod::amplitude, EncodeMethod::angle, EncodeMethod::iqp};
     std::uint32_t qubits = 8;
@@ -140,6 +146,7 @@ struct KernelMatrixChoice {
 };
 
 std::unique_ptr<ReportKernel> report_field(FieldChoice choice);
+std::unique_ptr<ReportKernel> report_ntt(NttChoice choice);
 std::unique_ptr<ReportKernel> report_encode(EncodeChoice choice);
 std::unique_ptr<ReportKernel> report_kernel_matrix(const KernelMatrixChoice& choice);
 std::unique_ptr<ReportKernel> report_lattice(const LatticeCode& code);

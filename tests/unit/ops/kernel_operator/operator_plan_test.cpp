@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "ops/kernel_operator/operator_check.hpp"
 #include "ops/kernel_operator/operator_plan.hpp"
+#include "ops/kernel_operator/operator_shapes.hpp"
 #include "support/error_text.hpp"
 #include "support/snapshots.hpp"
 
@@ -126,6 +128,51 @@ TEST_CASE("columns of V are taken by as few passes as registers allow") {
     CHECK(first_pass(plan_operator(h100(), {9000, 0, 4}, FeatureMap::ry, {}), 1).rows == 8);
     CHECK(first_pass(plan_operator(h100(), {9000, 1, 16}, FeatureMap::ryrz, {}), 1).rows == 3);
     CHECK(first_pass(plan_operator(h100(), {9000, 1, 24}, FeatureMap::ryrz, {}), 1).rows == 2);
+}
+
+TEST_CASE("kernels that are compiled ahead fit every plan") {
+    OperatorDevice device = h100();
+    device.compiled_ahead = true;
+    device.limits.max_shared_memory_bytes = 48 << 10;
+    for (const ElementType type : {kFloat32, kFloat64})
+        for (const FeatureMap map : {FeatureMap::ry, FeatureMap::ryrz})
+            for (const Choice symmetric : {Choice::off, Choice::on})
+                for (std::uint32_t qubits = 1; qubits <= 40; ++qubits) {
+                    CAPTURE(qubits);
+                    const OperatorPlan plan = plan_operator(device, {100'000, 0, qubits}, map,
+                                                            {.type = type, .symmetric = symmetric});
+                    const SampleLayout& layout = plan.layout;
+                    CHECK(layout.parts * layout.part_qubits >= qubits);
+                    CHECK((layout.parts - 1) * layout.part_qubits < qubits);
+                    CHECK(layout.part_numbers % 4 == 0);
+                    const auto& compiled = kCompiledQubits;
+                    CHECK(std::count(std::begin(compiled), std::end(compiled), layout.part_qubits) == 1);
+                    if (layout.parts > 1) CHECK(layout.part_qubits == (type == kFloat64 ? 4 : 8));
+                    for (const std::uint32_t columns : {1u, 2u, 5u, 16u, 17u, 64u}) {
+                        std::uint32_t next = 0;
+                        for (const ApplyPass& pass : plan_passes(plan, side_of(plan, false), columns, true)) {
+                            CHECK(pass.first == next);
+                            CHECK(pass.columns <= pass.width);
+                            CHECK((pass.width == 1 || pass.width == 4 ||
+                                   (pass.width == 16 && !pass.symmetric)));
+                            CHECK(!(pass.symmetric && layout.parts > 1));
+                            next += pass.columns;
+                        }
+                        CHECK(next == columns);
+                    }
+                }
+}
+
+TEST_CASE("an estimate says what kernels that are compiled ahead fill up") {
+    OperatorDevice device = h100();
+    device.compiled_ahead = true;
+    const auto estimate = [&](std::uint32_t qubits) {
+        return estimate_operator(
+            plan_operator(device, {100'000, 1, qubits}, FeatureMap::ryrz, {.low_rank = Choice::off}), 1);
+    };
+    CHECK(has_reason(estimate(9), "compiled for 12 qubits, not for 9"));
+    CHECK(estimate(9).instructions == estimate(12).instructions);
+    CHECK_FALSE(has_reason(estimate(8), "filled up"));
 }
 
 TEST_CASE("bands cover all rows and columns and fit their bindings") {

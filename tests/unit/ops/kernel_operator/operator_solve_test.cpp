@@ -39,7 +39,7 @@ struct Dense {
             }
     }
     SolveKernel kernel() const {
-        return {n, [this](std::span<const double> v, std::span<double> out) { apply(v, out); },
+        return {n, [this](std::span<const double> v, std::span<double> out, std::uint32_t) { apply(v, out); },
                 [this](const std::vector<std::uint32_t>& rows, std::span<float> out) {
                     for (std::size_t r = 0; r < rows.size(); ++r)
                         for (std::size_t j = 0; j < n; ++j)

@@ -25,7 +25,7 @@ weft::DeviceInfo gpu() {
 }
 
 kernels::NttPlan plan_of(Field field, std::uint32_t log_size, NttOrder order, std::uint64_t batch = 1,
-                         const weft::DeviceInfo& device = gpu()) {
+                         const weft::DeviceInfo& device = gpu(), std::uint64_t tile_bytes = 0) {
     kernels::NttRequest r;
     r.field = field;
     r.order = order;
@@ -33,7 +33,7 @@ kernels::NttPlan plan_of(Field field, std::uint32_t log_size, NttOrder order, st
     r.batch = batch;
     r.inputs = r.outputs = std::uint64_t{1} << log_size;
     r.scalars = kernels::ntt_scalars("ntt", field, log_size, weft::FieldForm::plain, {}, {});
-    return kernels::plan_ntt(device, r);
+    return kernels::plan_ntt(device, r, tile_bytes);
 }
 
 }  // namespace
@@ -85,6 +85,19 @@ TEST_CASE("ntt: passes cover every bit once, and tiles every element") {
                 }
     CHECK(plan_of(Field::babybear, 24, NttOrder::nr).passes.size() == 3);
     CHECK(plan_of(Field::goldilocks, 24, NttOrder::nn).method == "8+8+8");
+}
+
+TEST_CASE("ntt: tiles that were measured replace the planned ones, as far as the device has them") {
+    const auto tile = [](Field field, std::uint64_t bytes) {
+        return plan_of(field, 24, NttOrder::nn, 1, gpu(), bytes).passes[0].tile_bits;
+    };
+    CHECK(tile(Field::babybear, 0) == 12);
+    CHECK(tile(Field::babybear, 8192) == 11);
+    CHECK(tile(Field::goldilocks, 8192) == 10);
+    CHECK(tile(Field::bn254_fr, 8192) == 8);
+    CHECK(tile(Field::bls12_377_fp, 8192) == 7);  // the power of two below
+    CHECK(tile(Field::bls12_377_fp, 1 << 20) == 9);
+    CHECK(tile(Field::babybear, 1) == 12);
 }
 
 TEST_CASE("ntt: refused calls") {

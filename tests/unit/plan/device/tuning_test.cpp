@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "plan/device/device_plan.hpp"
 #include "plan/device/tuning_file.hpp"
 #include "plan/work/bundle.hpp"
@@ -26,7 +28,8 @@ tune::Engine full() {
             .ring_slots = 6,
             .copy_threads = 8,
             .page_locked_path = Path::host,
-            .ordinary_path = Path::imported};
+            .ordinary_path = Path::imported,
+            .ntt_tile_bytes = 8192};
 }
 
 std::string refusal(const TuningIdentity& id, const std::string& text) {
@@ -102,6 +105,8 @@ TEST_CASE("contents that weft does not write count as damaged") {
          "damaged: copy_threads is out of range (got 257, need 1 to 256)"},
         {"\"chunk_bytes\": 33554432", "\"chunk_bytes\": 1099511627777",
          "damaged: chunk_bytes is out of range (got 1099511627777, need 1 to 2^40)"},
+        {"\"ntt_tile_bytes\": 8192", "\"ntt_tile_bytes\": 1023",
+         "damaged: ntt_tile_bytes is out of range (got 1023, need 1024 to 2^20)"},
         {"}", "}}", "damaged: not what weft writes"},
     };
     for (const Row& row : rows) {
@@ -122,6 +127,8 @@ TEST_CASE("config wins over tuning, and tuning over the default") {
     CHECK(tuned.transfer.large_ordinary == Path::imported);
     CHECK(tuned.transfer.small == plain.transfer.small);
     CHECK(tuned.tuning.state == "used");
+    CHECK(std::count(tuned.reasons.begin(), tuned.reasons.end(),
+                     "tiles of transforms: 8192 bytes, as stored by weft tune ntt") == 1);
 
     Config config;
     config.ring_slots = 2;

@@ -256,7 +256,7 @@ void add_ntt(CLI::App& command) {
     ntt.add_flag("--explain", arguments->explain,
                  "Print the transforms, the root and how large they may be; make nothing");
     ntt.add_flag("--json", arguments->json, "Print the report as JSON");
-    arguments->device.add_to(ntt, false, Several::shared);
+    arguments->device.add_to(ntt, true, Several::shared);
     ntt.footer(
         "Example: weft ntt trace.npy -o values.npy --field babybear --layout columns --lde 4 --coset 31");
     ntt.callback([arguments] {

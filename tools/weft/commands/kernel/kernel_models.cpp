@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft kernel apply, solve, predict, eigen: kernel matrices that are never stored.
+#include "commands/kernel/kernel_models.hpp"
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <weft/weft.hpp>
@@ -18,7 +22,7 @@
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
 #include "commands/kernel/kernel_call.hpp"
-#include "commands/kernel/kernel_operator.hpp"
+#include "commands/kernel/kernel_mpi.hpp"
 
 namespace weft::tool {
 namespace {
@@ -32,20 +36,24 @@ weft::HostArray values_of(const NpyOutput& file, ElementType type) {
 }
 
 /// The figures of the operator that begin every report.
-Json json_of(const OperatorCall& call) {
-    return {{"samples", call.shape().samples},
-            {"columns", call.shape().columns()},
-            {"qubits", call.shape().qubits},
-            {"vectors", call.columns()},
-            {"arithmetic", to_string(call.options().type)}};
+Json json_of(const OperatorArguments& arguments, const OperatorCall& call) {
+    Json json{{"samples", call.shape().samples},
+              {"columns", call.shape().columns()},
+              {"qubits", call.shape().qubits},
+              {"vectors", call.columns()},
+              {"arithmetic", to_string(call.options().type)}};
+    if (arguments.ranks != 0) json["ranks"] = arguments.ranks;
+    return json;
 }
 
 void explain(const OperatorArguments& arguments, const OperatorCall& call, std::uint32_t vectors,
              const Backend& backend) {
     const KernelOperatorEstimate plan =
-        estimate_kernel_operator(backend, call.circuit(), call.shape(), vectors, call.options());
+        call.circuit() != nullptr
+            ? estimate_kernel_operator(backend, *call.circuit(), call.shape(), vectors, call.options())
+            : estimate_kernel_operator(backend, call.state_type(), call.shape(), vectors, call.options());
     if (arguments.json) {
-        Json json = json_of(call);
+        Json json = json_of(arguments, call);
         json["vectors"] = vectors;
         json["method"] = to_string(plan.method);
         json["symmetric"] = plan.symmetric;
@@ -77,12 +85,23 @@ std::optional<Target> begin(const OperatorArguments& arguments, const OperatorCa
     const Config config = arguments.device.config();
     if (arguments.out.empty() && !arguments.explain)
         throw Failure(Exit::usage, "-o: needs the file that the result goes to");
-    require_apart({{"output", arguments.out}, {"WEFT_TRACE", config.trace}}, call.files());
+    require_apart(
+        {{"output", arguments.out}, {"--checkpoint", arguments.checkpoint}, {"WEFT_TRACE", config.trace}},
+        call.files());
     std::optional<Target> target(std::in_place, arguments.device, config);
     if (!arguments.explain) return target;
     explain(arguments, call, vectors, *target->backend());
     return std::nullopt;
 }
+
+// What has not converged is an answer, but the user should learn of it.
+void warn_of_residual(bool converged, double residual, double tolerance, const char* help) {
+    if (!converged)
+        std::fprintf(stderr, "weft: not converged: the residual is %.1e (need %.1e; %s)\n", residual,
+                     tolerance, help);
+}
+
+}  // namespace
 
 void print_report(const OperatorArguments& arguments, const char* name, const DeviceInfo& device,
                   const OperatorCall& call, const OpReport& report) {
@@ -93,7 +112,7 @@ void print_report(const OperatorArguments& arguments, const char* name, const De
                     device.name.c_str());
         return print_rows(report.devices);
     }
-    Json json = json_of(call);
+    Json json = json_of(arguments, call);
     json["pairs"] = report.items;
     json["method"] = report.method;
     json["pairs_per_s"] = report.items_per_s();
@@ -101,14 +120,10 @@ void print_report(const OperatorArguments& arguments, const char* name, const De
     print_json(json);
 }
 
-// What has not converged is an answer, but the user should learn of it.
-void warn_of_residual(bool converged, double residual, double tolerance, const char* help) {
-    if (!converged)
-        std::fprintf(stderr, "weft: not converged: the residual is %.1e (need %.1e; %s)\n", residual,
-                     tolerance, help);
-}
+namespace {
 
 void run_apply(const OperatorArguments& arguments) {
+    if (arguments.mpi) return run_over_ranks(arguments, OperatorCommand::apply);
     OperatorCall call(arguments);
     std::optional<Target> target = begin(arguments, call, call.columns());
     if (!target) return;
@@ -129,6 +144,7 @@ void run_apply(const OperatorArguments& arguments) {
 }
 
 void run_predict(const OperatorArguments& arguments) {
+    if (arguments.mpi) return run_over_ranks(arguments, OperatorCommand::predict);
     OperatorCall call(arguments);
     std::optional<Target> target = begin(arguments, call, call.columns());
     if (!target) return;
@@ -137,16 +153,34 @@ void run_predict(const OperatorArguments& arguments) {
         ProgressBar progress("kernel predict");
         BatchOptions batch;
         batch.progress = progress.callback();
-        return kernel_predict(*target->backend(), call.circuit(), call.x(), call.y(), call.v(),
-                              values_of(out, call.options().type), call.shape(), batch);
+        const HostArray to = values_of(out, call.options().type);
+        Backend& where = *target->backend();
+        if (call.circuit() == nullptr)
+            return kernel_predict(where, call.x(), call.y(), call.v(), to, call.shape(), batch);
+        return kernel_predict(where, *call.circuit(), call.x(), call.y(), call.v(), to, call.shape(), batch);
     });
     call.require_unchanged();
     out.commit();
     print_report(arguments, "predict", target->backend()->device(), call, report);
 }
 
+}  // namespace
+
+KernelSolveOptions solve_options(const OperatorArguments& arguments) {
+    return {.lambda = arguments.lambda,
+            .tolerance = arguments.tolerance,
+            .max_iterations = arguments.max_iterations,
+            .rank = arguments.rank,
+            .seed = arguments.seed,
+            .checkpoint = arguments.checkpoint,
+            .checkpoint_every = arguments.every,
+            .resume = arguments.resume};
+}
+
 void print_solve(const OperatorArguments& arguments, const DeviceInfo& device, const OperatorCall& call,
                  const KernelSolveReport& report) {
+    warn_of_residual(report.converged, report.residual(), arguments.tolerance,
+                     "a larger --rank, --max-iterations or --lambda helps, and --dtype float64");
     if (!arguments.json) {
         std::printf("kernel solve: %" PRIu64
                     " rows, %u qubits, %u columns, residual %.1e after %u iterations, rank %u, in %.6f s "
@@ -156,12 +190,13 @@ void print_solve(const OperatorArguments& arguments, const DeviceInfo& device, c
                     device.name.c_str());
         return;
     }
-    Json json = json_of(call);
+    Json json = json_of(arguments, call);
     json["lambda"] = arguments.lambda;
     json["converged"] = report.converged;
     json["residual"] = report.residual();
     json["residuals"] = report.residuals;
     json["iterations"] = report.iterations;
+    json["resumed"] = report.resumed;
     json["rank"] = report.rank;
     json["preconditioner_s"] = report.preconditioner_s;
     json["product_s"] = report.product_s;
@@ -171,18 +206,17 @@ void print_solve(const OperatorArguments& arguments, const DeviceInfo& device, c
     print_json(json);
 }
 
+namespace {
+
 void run_solve(const OperatorArguments& arguments) {
+    if (arguments.mpi) return run_over_ranks(arguments, OperatorCommand::solve);
     OperatorCall call(arguments);
     std::optional<Target> target = begin(arguments, call, call.columns());
     if (!target) return;
     NpyOutput out(arguments.out, call.options().type, call.result_shape(call.shape().samples));
     const KernelSolveReport report = call.naming_files([&] {
         ProgressBar progress("kernel solve");
-        KernelSolveOptions options{.lambda = arguments.lambda,
-                                   .tolerance = arguments.tolerance,
-                                   .max_iterations = arguments.max_iterations,
-                                   .rank = arguments.rank,
-                                   .seed = arguments.seed};
+        KernelSolveOptions options = solve_options(arguments);
         options.batch.progress = progress.callback();
         return target->on_vulkan([&](auto& where) {
             return kernel_solve(where, call.on(where), call.v(), values_of(out, call.options().type),
@@ -191,13 +225,29 @@ void run_solve(const OperatorArguments& arguments) {
     });
     call.require_unchanged();
     out.commit();
-    warn_of_residual(report.converged, report.residual(), arguments.tolerance,
-                     "a larger --rank, --max-iterations or --lambda helps, and --dtype float64");
+    // What has not converged may be continued with more iterations.
+    std::error_code ignored;
+    if (report.converged && !arguments.checkpoint.empty())
+        std::filesystem::remove(arguments.checkpoint, ignored);
     print_solve(arguments, target->device(), call, report);
+}
+
+}  // namespace
+
+KernelEigenOptions eigen_options(const OperatorArguments& arguments) {
+    return {.tolerance = arguments.tolerance, .max_products = arguments.max_products, .seed = arguments.seed};
+}
+
+void require_values(const OperatorArguments& arguments, const OperatorCall& call) {
+    if (arguments.values > call.shape().samples)
+        throw Failure(Exit::usage, "-k: more values than rows (got " + std::to_string(arguments.values) +
+                                       ", need at most " + std::to_string(call.shape().samples) + ")");
 }
 
 void print_eigen(const OperatorArguments& arguments, const DeviceInfo& device, const OperatorCall& call,
                  const KernelEigenReport& report, const std::vector<double>& values) {
+    warn_of_residual(report.converged, *std::max_element(report.residuals.begin(), report.residuals.end()),
+                     arguments.tolerance, "more --max-products help, and --dtype float64");
     if (!arguments.json) {
         std::printf("kernel eigen: %" PRIu64 " rows, %u qubits, %zu values, %u products, in %.6f s, %s\n",
                     call.shape().samples, call.shape().qubits, values.size(), report.products, report.wall_s,
@@ -206,7 +256,7 @@ void print_eigen(const OperatorArguments& arguments, const DeviceInfo& device, c
             std::printf("  %.9g, residual %.1e\n", values[i], report.residuals[i]);
         return;
     }
-    Json json = json_of(call);
+    Json json = json_of(arguments, call);
     json["vectors"] = values.size();
     json["converged"] = report.converged;
     json["values"] = values;
@@ -219,14 +269,15 @@ void print_eigen(const OperatorArguments& arguments, const DeviceInfo& device, c
     print_json(json);
 }
 
+namespace {
+
 template <class T>
 void run_eigen_of(const OperatorArguments& arguments, OperatorCall& call, Target& target) {
     std::vector<T> values(arguments.values);
     NpyOutput out(arguments.out, call.options().type, {call.shape().samples, arguments.values});
     const KernelEigenReport report = call.naming_files([&] {
         ProgressBar progress("kernel eigen");
-        KernelEigenOptions options{
-            .tolerance = arguments.tolerance, .max_products = arguments.max_products, .seed = arguments.seed};
+        KernelEigenOptions options = eigen_options(arguments);
         options.batch.progress = progress.callback();
         return target.on_vulkan([&](auto& where) {
             return kernel_eigen(where, call.on(where), values, values_of(out, call.options().type), options);
@@ -234,16 +285,13 @@ void run_eigen_of(const OperatorArguments& arguments, OperatorCall& call, Target
     });
     call.require_unchanged();
     out.commit();
-    warn_of_residual(report.converged, *std::max_element(report.residuals.begin(), report.residuals.end()),
-                     arguments.tolerance, "more --max-products help, and --dtype float64");
     print_eigen(arguments, target.device(), call, report, {values.begin(), values.end()});
 }
 
 void run_eigen(const OperatorArguments& arguments) {
+    if (arguments.mpi) return run_over_ranks(arguments, OperatorCommand::eigen);
     OperatorCall call(arguments);
-    if (arguments.values > call.shape().samples)
-        throw Failure(Exit::usage, "-k: more values than rows (got " + std::to_string(arguments.values) +
-                                       ", need at most " + std::to_string(call.shape().samples) + ")");
+    require_values(arguments, call);
     std::optional<Target> target = begin(arguments, call, arguments.values);
     if (!target) return;
     if (call.options().type == kFloat64)
@@ -266,7 +314,7 @@ CLI::App& add_command(CLI::App& kernel, const char* name, const char* summary, c
     CLI::App& command = *kernel.add_subcommand(name, summary);
     command.add_option("-o,--output", arguments->out, "Result; replaced if it is there")
         ->type_name("FILE.npy");
-    add_embedding(command, arguments->map, arguments->scale);
+    arguments->circuit.add_to(command);
     command
         .add_option(
             "--dtype", arguments->dtype,
@@ -275,6 +323,8 @@ CLI::App& add_command(CLI::App& kernel, const char* name, const char* summary, c
         ->check(CLI::IsMember({"float32", "float64"}));
     command.add_flag("--explain", arguments->explain,
                      "Print how a product would be made and what it takes; make nothing");
+    command.add_flag("--mpi", arguments->mpi,
+                     "Share the work among the ranks of mpirun, each with devices of its own");
     command.add_flag("--json", arguments->json, "Print the report as JSON");
     arguments->device.add_to(command, false, Several::shared);
     command.callback([arguments, run, &kernel] {
@@ -319,6 +369,13 @@ void add_solve(CLI::App& kernel) {
     add_number(command, "--rank", a->rank,
                "Of the preconditioner, which takes 4 bytes x samples x rank of host memory; 0: none", {});
     add_number(command, "--seed", a->seed, "Of the choice of the preconditioner's rows", {});
+    command
+        .add_option("--checkpoint", a->checkpoint,
+                    "Keep the state of the solve here, until alpha is written and has converged")
+        ->type_name("FILE");
+    add_number(command, "--every", a->every, "Iterations between two states that --checkpoint keeps",
+               {.least = 1, .text = "1 or more"});
+    command.add_flag("--resume", a->resume, "Continue from the state that --checkpoint has, if it is there");
     add_normalize(command, *a);
     command.footer("Example: weft kernel solve x.npy y.npy --lambda 1e-3 -o alpha.npy");
 }

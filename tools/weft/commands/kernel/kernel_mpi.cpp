@@ -8,43 +8,14 @@
 #include <string>
 #include <vector>
 
-#include <weft/mpi/distributed.hpp>
-
 #include "cli/figures.hpp"
 #include "cli/file_paths.hpp"
 #include "cli/print_json.hpp"
 #include "cli/progress.hpp"
+#include "commands/kernel/kernel_mpi_ranks.hpp"
 
 namespace weft::tool {
 namespace {
-
-/// MPI from its start to its end.
-class Session {
-  public:
-    Session() {
-        int provided = 0;
-        if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
-            throw Failure(Exit::failed, "--mpi: MPI does not start");
-    }
-    ~Session() { MPI_Finalize(); }
-    Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
-};
-
-/// Errors of the command as errors that ranks tell each other.
-template <class Step>
-void told(mpi::Ranks& ranks, const Step& step) {
-    ranks.together([&] {
-        try {
-            step();
-        } catch (const Failure& failure) {
-            const Errc code = failure.exit() == Exit::usage    ? Errc::invalid_argument
-                              : failure.exit() == Exit::device ? Errc::no_device
-                                                               : Errc::io;
-            throw Error(code, failure.what());
-        }
-    });
-}
 
 void print_report(const KernelArguments& arguments, const mpi::Ranks& ranks, const DeviceInfo& device,
                   const KernelCall& call, const OpReport& report) {
@@ -73,12 +44,12 @@ void print_report(const KernelArguments& arguments, const mpi::Ranks& ranks, con
 
 void make(mpi::Ranks& ranks, const KernelArguments& arguments) {
     std::optional<KernelCall> call;
-    std::optional<Backend> backend;
+    std::optional<RankTarget> target;
     told(ranks, [&] {
         if (arguments.out.empty()) throw Failure(Exit::usage, "-o: needs the file K goes to");
         call.emplace(arguments);
         require_apart({{"output", arguments.out}}, call->files());
-        backend.emplace(open_backend(ranks.config(arguments.device.config())));
+        target.emplace(ranks, arguments.device);
     });
     OpReport report;
     {
@@ -94,39 +65,21 @@ void make(mpi::Ranks& ranks, const KernelArguments& arguments) {
                 const ElementType type = call->type();
                 const KernelMatrixHostOptions& options = call->options();
                 if (circuit == nullptr && y == nullptr)
-                    return mpi::kernel_matrix(ranks, *backend, x, k, shape, type, options);
+                    return mpi::kernel_matrix(ranks, target->devices(), x, k, shape, type, options);
                 if (circuit == nullptr)
-                    return mpi::kernel_matrix(ranks, *backend, x, *y, k, shape, type, options);
+                    return mpi::kernel_matrix(ranks, target->devices(), x, *y, k, shape, type, options);
                 if (y == nullptr)
-                    return mpi::kernel_matrix(ranks, *backend, *circuit, x, k, shape, type, options);
-                return mpi::kernel_matrix(ranks, *backend, *circuit, x, *y, k, shape, type, options);
+                    return mpi::kernel_matrix(ranks, target->devices(), *circuit, x, k, shape, type, options);
+                return mpi::kernel_matrix(ranks, target->devices(), *circuit, x, *y, k, shape, type, options);
             });
     }
-    print_report(arguments, ranks, backend->device(), *call, report);
-}
-
-/// Ends a rank. Another rank has said already what is wrong with it.
-[[noreturn]] void end(const mpi::Ranks& ranks, Exit exit, const std::string& text) {
-    if (ranks.lost()) {
-        std::fprintf(stderr, "weft: rank %d: %s\n", ranks.rank(), text.c_str());
-        MPI_Abort(MPI_COMM_WORLD, static_cast<int>(exit));
-    }
-    const bool of_another = text.starts_with("rank ");
-    throw Failure(exit, of_another ? "" : "rank " + std::to_string(ranks.rank()) + ": " + text);
+    print_report(arguments, ranks, target->device(), *call, report);
 }
 
 }  // namespace
 
 void run_over_ranks(const KernelArguments& arguments) {
-    const Session session;
-    mpi::Ranks ranks;
-    try {
-        make(ranks, arguments);
-    } catch (const Failure& failure) {
-        end(ranks, failure.exit(), failure.what());
-    } catch (const Error& error) {
-        end(ranks, exit_of(error), error.what());
-    }
+    over_ranks([&](mpi::Ranks& ranks) { make(ranks, arguments); });
 }
 
 }  // namespace weft::tool

@@ -4,8 +4,19 @@
 
 namespace weft::tool {
 
-void run_over_ranks(const KernelArguments&) {
+namespace {
+
+[[noreturn]] void refuse() {
     throw Failure(Exit::usage, "--mpi: not available in this build (build weft with WEFT_MPI=ON)");
+}
+
+}  // namespace
+
+void run_over_ranks(const KernelArguments&) {
+    refuse();
+}
+void run_over_ranks(const OperatorArguments&, OperatorCommand) {
+    refuse();
 }
 
 }  // namespace weft::tool

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft profile encode, kernel, lattice and all: the options of each kernel.
+// weft profile ntt, encode, kernel, lattice and all: the options of each kernel.
+#include <algorithm>
 #include <sstream>
 
+#include "cli/failure.hpp"
 #include "cli/map_name.hpp"
 #include "cli/number_options.hpp"
 #include "commands/field/field_values.hpp"
@@ -12,6 +14,7 @@ namespace weft::tool {
 namespace {
 
 constexpr const char* kKernel = "Kernel";
+constexpr NttOrder kOrders[] = {NttOrder::nn, NttOrder::nr, NttOrder::rn};
 
 std::vector<EncodeMethod> parse_methods(const std::string& text) {
     std::vector<EncodeMethod> methods;
@@ -25,6 +28,37 @@ std::string check_methods(const std::string& text) try {
     return {};
 } catch (const Error&) {
     return "no such method (got " + text + ", need some of amplitude, angle, basis, phase, iqp, iqp-z)";
+}
+
+std::vector<NttOrder> parse_orders(const std::string& text) {
+    std::vector<NttOrder> orders;
+    std::istringstream words(text + ",");
+    for (std::string word; std::getline(words, word, ',');) {
+        const NttOrder* const found = std::find_if(std::begin(kOrders), std::end(kOrders),
+                                                   [&](NttOrder order) { return word == to_string(order); });
+        if (found == std::end(kOrders))
+            throw CLI::ValidationError("no such order (got " + word + ", need some of nn, nr, rn)");
+        orders.push_back(*found);
+    }
+    return orders;
+}
+
+/// --field and --log-size.
+void add_ntt_size(CLI::App& command, std::string& field, NttChoice& choice) {
+    add_field_name(command, field)->group(kKernel);
+    add_number(command, "--log-size", choice.log_size, "A transform has 2^this elements, 1 to 30", {1, 30})
+        ->group(kKernel);
+}
+
+/// Errors: Failure with Exit::usage - a field without transforms, or without those of this size.
+NttChoice with_field(NttChoice choice, const std::string& field) {
+    choice.field = *find_field(field);
+    try {
+        static_cast<void>(ntt_root(choice.field, choice.log_size));
+    } catch (const Error& error) {
+        throw Failure(Exit::usage, error.what());
+    }
+    return choice;
 }
 
 void add_qubits(CLI::App& command, EncodeChoice& choice) {
@@ -99,12 +133,37 @@ struct MatrixChoice {
 struct AllChoices {
     ReportOptions report;
     std::string field = "bls12-381-fp";
+    NttChoice ntt;
     EncodeChoice encode;
     LatticeChoice lattice;
     MatrixChoice matrix;
 };
 
 }  // namespace
+
+void add_profile_ntt(CLI::App& profile) {
+    CLI::App& command = *profile.add_subcommand(
+        "ntt", "Report: forward transforms by number, compared with the CPU and the ceilings");
+    const auto all = std::make_shared<AllChoices>();
+    all->field = "goldilocks";
+    add_ntt_size(command, all->field, all->ntt);
+    command
+        .add_option_function<std::string>(
+            "--orders", [all](const std::string& text) { all->ntt.orders = parse_orders(text); },
+            "nn, nr, rn: natural or bit-reversed order of input and output; several with commas between")
+        ->default_str("nr,nn")
+        ->type_name("O,O,..")
+        ->group(kKernel);
+    all->report.add_to(command);
+    command.footer(
+        "Example: weft profile ntt --log-size 20 --batch-sizes 1,10,100\n"
+        "Example: weft profile ntt --field bn254-fr --log-size 16 --orders nr --batch-sizes 1,64");
+    command.callback([all] {
+        ReportKernels kernels;
+        kernels.push_back(report_ntt(with_field(all->ntt, all->field)));
+        run_report("ntt", all->report, kernels);
+    });
+}
 
 void add_profile_encode(CLI::App& profile) {
     CLI::App& command =

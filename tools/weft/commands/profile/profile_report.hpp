@@ -22,6 +22,7 @@ using ReportKernels = std::vector<std::unique_ptr<ReportKernel>>;
 /// written; with Exit::interrupted.
 void run_report(const std::string& name, const ReportOptions& options, const ReportKernels& kernels);
 
+void add_profile_ntt(CLI::App& profile);
 void add_profile_encode(CLI::App& profile);
 void add_profile_kernel(CLI::App& profile);
 void add_profile_lattice(CLI::App& profile);

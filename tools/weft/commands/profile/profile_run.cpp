@@ -97,6 +97,7 @@ void add_profile(CLI::App& command) {
         "Example: weft profile field --batch-sizes 1,1000,1000000 --output-dir report\n"
         "Example: weft profile field --elements 65536 --jobs 16 --trace trace.json");
     add_profile_field(profile);
+    add_profile_ntt(profile);
     add_profile_encode(profile);
     add_profile_kernel(profile);
     add_profile_lattice(profile);

@@ -3,18 +3,15 @@
 // that are faster.
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <system_error>
 
 #include <weft/weft.hpp>
 
 #include "cli/device_options.hpp"
 #include "cli/figures.hpp"
 #include "cli/number_options.hpp"
-#include "cli/output_file.hpp"
 #include "cli/print_json.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
@@ -317,18 +314,6 @@ void print(const TuneArguments& arguments, const Tuner& tuner, const tune::Engin
     std::printf("%s\n", outcome.c_str());
 }
 
-// Called before anything is measured.
-void require_tuning_folder(const Backend& backend) {
-    const std::filesystem::path& file = backend.plan().tuning.file;
-    if (file.empty()) throw Failure(Exit::failed, "tune: there is no cache folder to keep it in");
-    std::error_code error;
-    std::filesystem::create_directories(file.parent_path(), error);
-    if (error)
-        throw Failure(Exit::failed, "tune: " + file.parent_path().string() + " cannot be written (" +
-                                        error.message() + ")");
-    require_writable(file.string());
-}
-
 void run(const TuneArguments& arguments) {
     Config keep = arguments.device.config();
     if (!keep.cache && !arguments.dry_run)
@@ -337,21 +322,24 @@ void run(const TuneArguments& arguments) {
     static_cast<void>(open_devices(arguments.device, keep));
     if (arguments.reset) {
         Backend backend = open_backend(keep);
-        tune::store_engine(backend, {});
+        tune::store_engine(backend, {.ntt_tile_bytes = backend.plan().tuning.values.ntt_tile_bytes});
         if (arguments.json)
             print_json({{"device", backend.name()}, {"outcome", "defaults again"}});
         else
             std::printf("%s: defaults again\n", backend.name().c_str());
         return;
     }
-    if (!arguments.dry_run) require_tuning_folder(open_backend(keep));
+    if (!arguments.dry_run) require_tuning_folder("tune", open_backend(keep));
     Tuner tuner(arguments);
     const tune::Engine tuning = tuner.find();
     std::string outcome = "not stored (--dry-run)";
     if (!arguments.dry_run) {
         Backend backend = open_backend(keep);
-        const bool stored_before = backend.plan().tuning.state == "used";
-        tune::store_engine(backend, tuning);
+        tune::Engine before = backend.plan().tuning.values, kept = tuning;
+        kept.ntt_tile_bytes = before.ntt_tile_bytes;  // which weft tune ntt measures
+        before.ntt_tile_bytes.reset();
+        const bool stored_before = !before.empty();
+        tune::store_engine(backend, kept);
         outcome = tune_outcome(tuning, stored_before, backend.plan().tuning.file.string());
     }
     print(arguments, tuner, tuning, outcome);
@@ -372,6 +360,7 @@ void add_tune(CLI::App& command) {
     arguments->device.add_to(tune, false, Several::refused);
     tune.footer("Example: weft tune --device 0");
     add_tune_kernel(tune);
+    add_tune_ntt(tune);
     tune.callback([arguments, &tune] {
         if (tune.get_subcommands().empty()) run(*arguments);  // otherwise the subcommand runs
     });

@@ -2,6 +2,11 @@
 #include "commands/tune/tune_plan.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "cli/failure.hpp"
+#include "cli/output_file.hpp"
 
 namespace weft::tool {
 namespace {
@@ -45,6 +50,17 @@ std::string tune_outcome(const tune::Engine& tuning, bool stored_before, const s
     return stored_before
                ? "the defaults measured as good as any setting: the tuning stored earlier is removed"
                : "nothing stored: the defaults stay";
+}
+
+void require_tuning_folder(const std::string& command, const Backend& backend) {
+    const std::filesystem::path& file = backend.plan().tuning.file;
+    if (file.empty()) throw Failure(Exit::failed, command + ": there is no cache folder to keep it in");
+    std::error_code error;
+    std::filesystem::create_directories(file.parent_path(), error);
+    if (error)
+        throw Failure(Exit::failed, command + ": " + file.parent_path().string() + " cannot be written (" +
+                                        error.message() + ")");
+    require_writable(file.string());
 }
 
 TuneSteps::TuneSteps(const TuneCandidates& candidates, std::size_t repeats) {

@@ -61,6 +61,10 @@ TuneComparison compare(const Statistics& by_default, const Statistics& candidate
 /// run was in use.
 std::string tune_outcome(const tune::Engine& tuning, bool stored_before, const std::string& file);
 
+/// To be called before anything is measured. Errors: Failure with Exit::failed - there is no folder for a
+/// tuning, or it cannot be written; the text begins with `command`.
+void require_tuning_folder(const std::string& command, const Backend& backend);
+
 /// Distance between the medians of the upper and the lower half.
 double interquartile_range(std::vector<double> values);
 

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of samples, sums of partial sums, products by way of features, and rows of K. NAME(x) is the
+// function that launches x.
+#include "ops_cuda/kernel_operator/operator_common.cuh"
+
+namespace weft::cuda {
+namespace {
+
+constexpr unsigned kThreads = 128;
+constexpr unsigned kFeatureThreads = 64;
+
+struct OperatorBloch {
+    OPERATOR_MEMBERS(OperatorBlochLaunch, OperatorBlochParameters, kThreads);
+    const uint* features;
+    Real* numbers;
+    WEFT_GPU void take(const OperatorBlochLaunch& l) {
+        features = static_cast<const uint*>(l.features);
+        numbers = static_cast<Real*>(l.numbers);
+    }
+#include "shaders/kernel_operator/operator_interface.glsl.h"
+
+#include "shaders/kernel_operator/operator_bloch.glsl.h"
+};
+
+struct OperatorSum {
+    OPERATOR_MEMBERS(OperatorSumLaunch, OperatorSumParameters, kThreads);
+    const Real* terms;
+    const Real* v;
+    Real* result;
+    WEFT_GPU void take(const OperatorSumLaunch& l) {
+        terms = static_cast<const Real*>(l.terms);
+        v = static_cast<const Real*>(l.v);
+        result = static_cast<Real*>(l.result);
+    }
+#include "shaders/kernel_operator/operator_interface.glsl.h"
+
+#include "shaders/kernel_operator/operator_sum.glsl.h"
+};
+
+struct OperatorGather {
+    OPERATOR_MEMBERS(OperatorFeatureLaunch, OperatorFeatureParameters, kFeatureThreads);
+    const Real* samples;
+    const Real* v;
+    Real* sums;
+    WEFT_GPU void take(const OperatorFeatureLaunch& l) {
+        samples = static_cast<const Real*>(l.samples);
+        v = static_cast<const Real*>(l.in);
+        sums = static_cast<Real*>(l.sums);
+    }
+#include "shaders/kernel_operator/operator_interface.glsl.h"
+
+#include "shaders/kernel_operator/operator_gather.glsl.h"
+};
+
+struct OperatorScatter {
+    OPERATOR_MEMBERS(OperatorFeatureLaunch, OperatorFeatureParameters, kFeatureThreads);
+    const Real* samples;
+    const Real* weights;
+    Real* sums;
+    WEFT_GPU void take(const OperatorFeatureLaunch& l) {
+        samples = static_cast<const Real*>(l.samples);
+        weights = static_cast<const Real*>(l.in);
+        sums = static_cast<Real*>(l.sums);
+    }
+#include "shaders/kernel_operator/operator_interface.glsl.h"
+
+#include "shaders/kernel_operator/operator_scatter.glsl.h"
+};
+
+template <bool diagonal>
+struct OperatorRows {
+    OPERATOR_MEMBERS(OperatorRowsLaunch, OperatorRowsParameters, kThreads);
+    static constexpr bool kDiagonal = diagonal;
+    const Real* row_samples;
+    const Real* column_samples;
+    const uint* list;
+    Real* result;
+    WEFT_GPU void take(const OperatorRowsLaunch& l) {
+        row_samples = static_cast<const Real*>(l.row_samples);
+        column_samples = static_cast<const Real*>(l.column_samples);
+        list = static_cast<const uint*>(l.list);
+        result = static_cast<Real*>(l.result);
+    }
+#include "shaders/kernel_operator/operator_interface.glsl.h"
+
+#include "shaders/kernel_operator/operator_rows.glsl.h"
+};
+
+std::uint64_t blocks_of(std::uint32_t count) {
+    return (std::uint64_t{count} + kThreads - 1) / kThreads;
+}
+
+}  // namespace
+
+int NAME(bloch)(const OperatorBlochLaunch& l) {
+    return launch_operator<OperatorBloch>(blocks_of(l.count), l);
+}
+int NAME(sum)(const OperatorSumLaunch& l) {
+    return launch_operator<OperatorSum>(blocks_of(l.count), l);
+}
+int NAME(gather)(const OperatorFeatureLaunch& l) {
+    return launch_operator<OperatorGather>(l.count, l);
+}
+int NAME(scatter)(const OperatorFeatureLaunch& l) {
+    return launch_operator<OperatorScatter>(l.count, l);
+}
+int NAME(rows)(const OperatorRowsLaunch& l) {
+    return l.diagonal ? launch_operator<OperatorRows<true>>(blocks_of(l.count), l)
+                      : launch_operator<OperatorRows<false>>(blocks_of(l.count), l);
+}
+
+}  // namespace weft::cuda
