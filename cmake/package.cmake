@@ -68,6 +68,12 @@ if(TARGET weft_c)
     install(FILES "${PROJECT_BINARY_DIR}/generated/package/weft-c.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endif()
 
+if(TARGET weft_mpi)
+    configure_file("${PROJECT_SOURCE_DIR}/cmake/weft-mpi.pc.in" "${PROJECT_BINARY_DIR}/generated/package/weft-mpi.pc"
+                   @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/generated/package/weft-mpi.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endif()
+
 if(TARGET weft_cuda)
     cmake_path(GET CUDA_cudart_static_LIBRARY PARENT_PATH weft_pc_cudart_folder)
     configure_file("${PROJECT_SOURCE_DIR}/cmake/weft-cuda.pc.in"

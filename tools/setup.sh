@@ -134,6 +134,14 @@ make_python_environment() {
         --requirement tools/python-requirements.txt && cp tools/python-requirements.txt "$stamp"
 }
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# mpi4py is built for whichever MPI is there; only weftgpu.mpi and its tests need it.
+add_mpi4py() {
+    build/python-venv/bin/python -c "import mpi4py" 2>/dev/null ||
+        build/python-venv/bin/pip install --quiet --disable-pip-version-check "mpi4py==4.*"
+}
 make_python_environment ||
     echo "setup: build/python-venv could not be made, so the Python package cannot be built and tested" >&2
+case " $* " in
+    *" --mpi "*) add_mpi4py || echo "setup: mpi4py could not be installed, so weftgpu.mpi is not tested" >&2 ;;
+esac
 echo "setup: everything is installed"

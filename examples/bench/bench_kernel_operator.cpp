@@ -16,6 +16,7 @@
 
 #include "bench.hpp"
 #include "bench_kernel_operator.hpp"
+#include "bench_kernel_operator_states.hpp"
 #include "cpu/cpu_operator.hpp"
 #include "cpu/cpu_threads.hpp"
 
@@ -35,7 +36,7 @@ struct Settings {
     double issue_rate = 0;
     std::size_t checked = 4;
     bench::Options common{.repeats = 3};
-    bool loops = false, solve = false, cuda = false;
+    bool loops = false, solve = false, states = false, cuda = false;
     double lambda = 1, tolerance = 1e-4;
     std::uint32_t rank = 200;
 };
@@ -227,10 +228,24 @@ Json run_solve(weft::Backend& backend, const Settings& settings, const Case& c) 
             {"residual", report.residual()}};
 }
 
+void run_all_states(weft::Backend& backend, const Settings& settings, Json& report) {
+    for (const std::uint64_t samples : settings.samples)
+        for (const std::uint32_t qubits : settings.qubits)
+            for (const std::uint32_t columns : settings.columns)
+                for (const bool given : {true, false})
+                    report["rows"].push_back(bench::run_states(
+                        backend,
+                        {samples, qubits, columns, given, settings.common.repeats, settings.checked}));
+}
+
 bool run(const Settings& settings, Json& report) {
     weft::Backend backend;
     std::printf("%s, float32; pairs are those of the whole square\n", backend.name().c_str());
     report = {{"device", backend.name()}, {"rows", Json::array()}};
+    if (settings.states) {
+        run_all_states(backend, settings, report);
+        return true;
+    }
     for (const std::uint64_t samples : settings.samples)
         for (const std::string& map : settings.maps)
             for (const std::uint32_t qubits : settings.qubits) {
@@ -284,6 +299,9 @@ int main(int argc, char** argv) {
 #endif
     app.add_flag("--loops", settings.loops, "Compare with a loop in C++ on all cores");
     app.add_flag("--solve", settings.solve, "Ridge regression instead of single products");
+    app.add_flag(
+        "--states", settings.states,
+        "Products of states, given and of a circuit with re-upload, beside the stored K, which must fit");
     app.add_option("--lambda", settings.lambda, "Of the ridge regression")->capture_default_str();
     app.add_option("--rank", settings.rank, "Of its preconditioner")->capture_default_str();
     app.add_option("--tolerance", settings.tolerance, "Of its residual")->capture_default_str();

@@ -518,7 +518,8 @@ weft_status weft_stream_kernel_matrix_of_states(weft_stream* stream, weft_type s
     const weft_kernel_options* options);
 
 /** K in a file that survives the process. FILE.part and FILE.tiles have the finished tiles; the same calls of
- * a later process make the missing ones alone. type: float32 or float64; tile_bytes 0: 128 MiB. */
+ * a later process make the missing ones alone. WEFT_IO: another one has FILE open. type: float32 or float64;
+ * tile_bytes 0: 128 MiB. */
 weft_status weft_kernel_store_create(const char* file, weft_kernel_shape shape, weft_type type,
     uint64_t tile_bytes, weft_kernel_store** store);
 void weft_kernel_store_retain(weft_kernel_store*); void weft_kernel_store_release(weft_kernel_store*);
@@ -527,12 +528,11 @@ weft_status weft_kernel_store_fill(weft_kernel_store* store, weft_backend* backe
     const weft_kernel_circuit* circuit, weft_type x_type, weft_const_span x, weft_const_span y,
     const weft_kernel_options* options, weft_report* report);
 typedef struct weft_kernel_store_info {
-    uint32_t size, reserved;
-    uint64_t tiles, kept, damaged; /**< of K; that the last fill found whole; damaged */
+    uint32_t size, reserved; uint64_t tiles, kept, damaged; /**< of K; that fill found whole; and damaged */
     weft_const_span values; /**< K, until finish or the last release; empty before it is filled */
 } weft_kernel_store_info;
 weft_status weft_kernel_store_describe(weft_kernel_store* store, weft_kernel_store_info* info);
-/** Gives FILE, a .npy, its name. */
+/** K, which must be whole, becomes FILE, a .npy. */
 weft_status weft_kernel_store_finish(weft_kernel_store* store);
 
 /** What follows a matrix in host memory. K is [rows, rows] of float32 or float64; labels are 1 and -1. */
@@ -578,9 +578,9 @@ weft_status weft_estimate_kernel_operator(const weft_backend* backend, const wef
     weft_kernel_shape shape, uint32_t columns, const weft_kernel_options* options, weft_estimate* estimate);
 typedef struct weft_kernel_apply_options {
     uint32_t size, transpose; double a, b, lambda; /**< transpose: of K; a 0: 1 */
-    const weft_batch_options* batch; /**< progress */
+    const weft_batch_options* batch; /**< progress alone */
 } weft_kernel_apply_options;
-/** out = a (K + lambda I) v + b out. v: [columns of K, n], out: [rows of K, n]; n from 1 to 64. */
+/** out = a (K + lambda I) v + b out. v: [columns of K, n], out: [rows of K, n] of k's type; n: 1 to 64. */
 weft_status weft_kernel_apply(weft_backend* backend, const weft_kernel_operator* k, weft_const_span v,
     weft_span out, const weft_kernel_apply_options* options, weft_report* report);
 weft_status weft_stream_kernel_apply(weft_stream* stream, const weft_kernel_operator* k, weft_view v,
@@ -597,10 +597,10 @@ weft_status weft_stream_kernel_diagonal(weft_stream* stream, const weft_kernel_o
 typedef uint32_t weft_kernel_pivots; enum { WEFT_PIVOTS_RESIDUAL = 0, WEFT_PIVOTS_RANDOM = 1 };
 typedef struct weft_kernel_solve_options {
     uint32_t size, max_iterations; /**< products with K; 0: 200, of eigenvalues 100 */
-    double tolerance; uint64_t seed; /**< of residuals below; 0: 1e-4. 0: 1 */
+    double tolerance; uint64_t seed; /**< tolerance: of residuals below, 0: 1e-4; seed 0: 1 */
     double lambda; /**< 0: 1e-3. Of weft_kernel_solve alone, as the next three */
     weft_choice preconditioner; weft_kernel_pivots pivots; uint32_t rank, reserved; /**< rank 0: 200 */
-    const weft_batch_options* batch; /**< progress, counted in iterations */
+    const weft_batch_options* batch; /**< progress alone, which counts iterations */
 } weft_kernel_solve_options;
 typedef struct weft_kernel_solve_report {
     uint32_t size, converged, iterations, rank;

@@ -18,6 +18,7 @@
 #include "cuda.hpp"
 #include "devices.hpp"
 #include "errors.hpp"
+#include "kernel_inputs.hpp"
 #include "stream.hpp"
 
 namespace weft::python {
@@ -25,59 +26,6 @@ namespace weft::python {
 namespace {
 
 constexpr const char* kCall = "kernel_matrix";
-
-bool is_states(ElementType type) {
-    return type.kind == ElementKind::complex;
-}
-
-/// Rows of features, or of states.
-KernelMatrixShape shape_of(const Shape& x, const Shape* y, bool states) {
-    if (x.size() != 2)
-        refuse(std::string(kCall) + ": x: wrong number of axes (got shape " + to_string(x) +
-               ", need (samples, qubits), or (samples, 2**qubits) states)");
-    if (y && (y->size() != 2 || (*y)[1] != x[1] || (*y)[0] == 0))
-        refuse(std::string(kCall) + ": y: wrong shape (got " + to_string(*y) + ", need (others, " +
-               std::to_string(x[1]) + "), one row or more)");
-    std::size_t qubits = x[1];
-    if (states) {
-        if (x[1] < 2 || (x[1] & (x[1] - 1)) != 0)
-            refuse(std::string(kCall) + ": x: states have 2**qubits amplitudes (got " + std::to_string(x[1]) +
-                   ")");
-        qubits = static_cast<std::size_t>(__builtin_ctzll(x[1]));
-    }
-    if (qubits > std::numeric_limits<std::uint32_t>::max())
-        refuse(std::string(kCall) + ": x: too many columns (got " + std::to_string(qubits) + ")");
-    return {x[0], y ? (*y)[0] : 0, static_cast<std::uint32_t>(qubits)};
-}
-
-/// What a call computes, in bytes of amplitudes that it reads: decides whether it watches for signals.
-std::uint64_t cost_of(const KernelMatrixShape& shape, bool makes_states) {
-    const double amplitudes = makes_states
-                                  ? static_cast<double>(std::uint64_t{1} << std::min(shape.qubits, 40u))
-                                  : static_cast<double>(shape.qubits);
-    const double bytes = 8 * amplitudes * static_cast<double>(shape.values() + shape.samples);
-    return bytes > 1e15 ? std::uint64_t{1} << 50 : static_cast<std::uint64_t>(bytes);
-}
-
-struct Circuit {
-    Array weights;
-    KernelMatrixCircuit circuit;
-};
-
-Circuit circuit_of(const std::string& map, nb::handle weights, bool reupload, double scale,
-                   std::size_t qubits) {
-    Circuit made;
-    made.circuit.map = feature_map(map);
-    made.circuit.reupload = reupload;
-    made.circuit.scale = scale;
-    if (weights.is_none()) return made;
-    made.weights = input(kCall, "weights", weights, {kFloat32, kFloat64});
-    if (made.weights.shape.size() != 2 || made.weights.shape[1] != qubits)
-        refuse(std::string(kCall) + ": weights: wrong shape (got " + to_string(made.weights.shape) +
-               ", need (layers, " + std::to_string(qubits) + "))");
-    made.circuit.weights = made.weights;
-    return made;
-}
 
 ElementType real_type(const char* name, nb::handle dtype) {
     const ElementType type = element_type_of(kCall, dtype);
@@ -131,8 +79,8 @@ nb::any matrix_of_arrays(nb::handle backend, nb::handle x_object, nb::handle y_o
     Array y;
     if (!y_object.is_none()) y = input(kCall, "y", y_object, {x.type}, place);
     const bool states = is_states(x.type);
-    const KernelMatrixShape shape = shape_of(x.shape, y_object.is_none() ? nullptr : &y.shape, states);
-    Circuit circuit = circuit_of(map, weights, reupload, scale, shape.qubits);
+    const KernelMatrixShape shape = shape_of(kCall, x.shape, y_object.is_none() ? nullptr : &y.shape, states);
+    Circuit circuit = circuit_of(kCall, map, weights, reupload, scale, shape.qubits);
     const KernelMatrixHostOptions options{.state_tile = state_tile, .normalize = normalize, .jitter = jitter};
     if (!store.is_none()) {
         if (place.on_cuda())
@@ -170,8 +118,8 @@ void matrix_stream(PyStream& stream, nb::handle x_object, nb::handle y_object, c
     const PyBuffer& k = buffer_of(kCall, "out", out_object);
     const PyBuffer* const y = y_object.is_none() ? nullptr : &buffer_of(kCall, "y", y_object);
     const bool states = is_states(x.type);
-    const KernelMatrixShape shape = shape_of(x.shape, y ? &y->shape : nullptr, states);
-    const Circuit circuit = circuit_of(map, weights, reupload, scale, shape.qubits);
+    const KernelMatrixShape shape = shape_of(kCall, x.shape, y ? &y->shape : nullptr, states);
+    const Circuit circuit = circuit_of(kCall, map, weights, reupload, scale, shape.qubits);
     if (y) require(kCall, "y", *y, x.type, y->shape);
     require(kCall, "out", k, k.type,
             {static_cast<std::size_t>(shape.samples), static_cast<std::size_t>(shape.columns())});
@@ -211,7 +159,7 @@ Figures as_dict(const KernelMatrixEstimate& estimate) {
 Figures estimate(nb::handle backend, std::uint64_t samples, std::uint64_t others, std::uint32_t qubits,
                  const std::string& map, nb::handle weights, bool reupload, double scale, nb::handle dtype,
                  bool normalize) {
-    const Circuit circuit = circuit_of(map, weights, reupload, scale, qubits);
+    const Circuit circuit = circuit_of(kCall, map, weights, reupload, scale, qubits);
     return as_dict(estimate_kernel_matrix(where_of(backend).first(), circuit.circuit,
                                           {samples, others, qubits}, real_type("dtype", dtype),
                                           {.normalize = normalize}));

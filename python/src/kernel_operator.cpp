@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <initializer_list>
 #include <memory>
 #include <utility>
 
@@ -17,6 +17,7 @@
 #include "bindings.hpp"
 #include "calls.hpp"
 #include "errors.hpp"
+#include "kernel_inputs.hpp"
 #include "text.hpp"
 
 namespace weft::python {
@@ -28,6 +29,9 @@ struct OnDevices {
     Where where;
     KernelOperator k;
     double lambda;
+    bool states;  // products are those of states
+
+    std::uint64_t cost(double products) const { return cost_of(k.shape(), states, products); }
 };
 
 /// A KernelOperator as Python holds it. Calls keep what they use.
@@ -52,36 +56,28 @@ Array host_input(const char* call, const char* name, nb::handle object,
     return input(call, name, object, types);
 }
 
-/// Rows of X, and of Y if there is one.
-KernelMatrixShape shape_of(const char* call, const char* x_name, const Shape& x, const char* y_name,
-                           const Shape* y) {
-    if (x.size() != 2 || x[1] > std::numeric_limits<std::uint32_t>::max())
-        refuse(std::string(call) + ": " + x_name + ": wrong shape (got " + to_string(x) +
-               ", need (samples, qubits))");
-    if (y && (y->size() != 2 || (*y)[1] != x[1] || (*y)[0] == 0))
-        refuse(std::string(call) + ": " + y_name + ": wrong shape (got " + to_string(*y) +
-               ", need (others, " + std::to_string(x[1]) + "), one row or more)");
-    return {x[0], y ? (*y)[0] : 0, static_cast<std::uint32_t>(x[1])};
+/// The operator that the arguments select.
+template <class On>
+KernelOperator operator_on(On& on, const Circuit& circuit, const Array& x, const Array& y,
+                           const KernelMatrixShape& shape, const KernelOperatorOptions& options) {
+    const bool states = is_states(x.type);
+    if (states && shape.square()) return {on, ConstHostArray(x), shape, options};
+    if (states) return {on, ConstHostArray(x), ConstHostArray(y), shape, options};
+    if (shape.square()) return {on, circuit.circuit, ConstHostArray(x), shape, options};
+    return {on, circuit.circuit, ConstHostArray(x), ConstHostArray(y), shape, options};
 }
 
-/// Bytes as those of kernel matrices: what decides whether a call watches for signals.
-std::uint64_t cost_of(const KernelMatrixShape& shape, double products) {
-    const double bytes =
-        8 * static_cast<double>(shape.qubits) *
-        (products * static_cast<double>(shape.values()) + static_cast<double>(shape.samples));
-    return bytes > 1e15 ? std::uint64_t{1} << 50 : static_cast<std::uint64_t>(bytes);
-}
+constexpr std::initializer_list<ElementType> kRows{kFloat32, kFloat64, kComplex64, kComplex128};
 
 PyKernelOperator* make(nb::handle backend, nb::handle x_object, nb::handle y_object, const std::string& map,
-                       double scale, nb::handle dtype, bool normalize, double jitter, double lambda) {
+                       nb::handle weights, bool reupload, double scale, nb::handle dtype, bool normalize,
+                       double jitter, double lambda) {
     constexpr const char* call = "kernel_operator";
-    Array x = host_input(call, "x", x_object, {kFloat32, kFloat64}), y;
+    Array x = host_input(call, "x", x_object, kRows), y;
     if (!y_object.is_none()) y = host_input(call, "y", y_object, {x.type});
-    const KernelMatrixShape shape =
-        shape_of(call, "x", x.shape, "y", y_object.is_none() ? nullptr : &y.shape);
-    KernelMatrixCircuit circuit;
-    circuit.map = feature_map(map);
-    circuit.scale = scale;
+    const bool given = is_states(x.type);
+    const KernelMatrixShape shape = shape_of(call, x.shape, y_object.is_none() ? nullptr : &y.shape, given);
+    const Circuit circuit = circuit_of(call, map, weights, reupload, scale, shape.qubits);
     const KernelOperatorOptions options{
         .type = element_type_of(call, dtype), .normalize = normalize, .jitter = jitter};
     if (!std::isfinite(lambda) || (lambda != 0 && !shape.square()))
@@ -89,15 +85,11 @@ PyKernelOperator* make(nb::handle backend, nb::handle x_object, nb::handle y_obj
                ": lambda_: " + (shape.square() ? "not finite (got " : "K of x with y has no diagonal (got ") +
                short_number(lambda) + (shape.square() ? ", need a number)" : ", need 0)"));
     const Where where = where_of(backend);
-    Call run(where, cost_of({shape.samples + shape.others, 0, shape.qubits}, 0), nb::none(), true);
+    const bool states = given || circuit.makes_states();
+    Call run(where, cost_of({shape.samples + shape.others, 0, shape.qubits}, states, 0), nb::none(), true);
     return new PyKernelOperator(run([=, x = std::move(x), y = std::move(y)](const BatchOptions&) {
         return where([&](auto& on) {
-            if (shape.square())
-                return OnDevices{where, KernelOperator(on, circuit, ConstHostArray(x), shape, options),
-                                 lambda};
-            return OnDevices{
-                where, KernelOperator(on, circuit, ConstHostArray(x), ConstHostArray(y), shape, options),
-                lambda};
+            return OnDevices{where, operator_on(on, circuit, x, y, shape, options), lambda, states};
         });
     }));
 }
@@ -111,7 +103,7 @@ nb::any apply(const PyKernelOperator& of, nb::handle v_object, bool transpose) {
     out_shape[0] = transpose ? shape.columns() : shape.samples;
     Array out = new_array(held->k.type(), out_shape);
     nb::any result = out.object;
-    Call run(held->where, cost_of(shape, 1), nb::none(), true);
+    Call run(held->where, held->cost(1), nb::none(), true);
     last_report() = run([=, v = std::move(v), out = std::move(out)](const BatchOptions& batch) {
         const KernelApplyHostOptions options{.lambda = held->lambda, .transpose = transpose, .batch = batch};
         return held->where([&](auto& on) { return kernel_apply(on, held->k, v, out, options); });
@@ -124,7 +116,8 @@ nb::any rows(const PyKernelOperator& of, const std::vector<std::uint32_t>& indic
     const KernelMatrixShape shape = held->k.shape();
     Array out = new_array(held->k.type(), {indices.size(), shape.columns()});
     nb::any result = out.object;
-    Call run(held->where, cost_of({indices.size(), shape.columns(), shape.qubits}, 1), nb::none(), true);
+    Call run(held->where, cost_of({indices.size(), shape.columns(), shape.qubits}, held->states), nb::none(),
+             true);
     last_report() = run([=, out = std::move(out)](const BatchOptions&) {
         return kernel_rows(held->where.first(), held->k, indices, out);
     });
@@ -145,12 +138,13 @@ nb::any diagonal(const PyKernelOperator& of) {
 using Solution = nb::typed<nb::tuple, nb::any, KernelSolveReport>;
 
 Solution solve(const PyKernelOperator& of, nb::handle y_object, double lambda, std::uint32_t rank, double tol,
-               std::uint32_t max_iterations, std::uint64_t seed, nb::handle progress) {
+               std::uint32_t max_iterations, std::uint64_t seed, const std::string& checkpoint,
+               std::uint32_t every, bool resume, nb::handle progress) {
     const std::shared_ptr<const OnDevices> held = of.get();
     Array y = input("KernelOperator.solve", "y", y_object, {held->k.type()});
     Array alpha = new_array(held->k.type(), y.shape);
     const nb::any solution = alpha.object;
-    Call run(held->where, cost_of(held->k.shape(), max_iterations), progress, true);
+    Call run(held->where, held->cost(max_iterations), progress, true);
     KernelSolveReport report =
         run([=, y = std::move(y), alpha = std::move(alpha)](const BatchOptions& batch) {
             const KernelSolveOptions options{.lambda = lambda,
@@ -158,6 +152,9 @@ Solution solve(const PyKernelOperator& of, nb::handle y_object, double lambda, s
                                              .max_iterations = max_iterations,
                                              .rank = rank,
                                              .seed = seed,
+                                             .checkpoint = checkpoint,
+                                             .checkpoint_every = every,
+                                             .resume = resume,
                                              .batch = batch};
             return held->where([&](auto& on) { return kernel_solve(on, held->k, y, alpha, options); });
         });
@@ -176,7 +173,7 @@ Pairs eigen(const PyKernelOperator& of, std::uint32_t count, double tol, std::ui
     Array values = new_array(held->k.type(), {count});
     Array vectors = new_array(held->k.type(), {shape.samples, count});
     const nb::any of_values = values.object, of_vectors = vectors.object;
-    Call run(held->where, cost_of(shape, max_products), progress, true);
+    Call run(held->where, held->cost(max_products), progress, true);
     KernelEigenReport report =
         run([=, values = std::move(values), vectors = std::move(vectors)](const BatchOptions& batch) {
             const KernelEigenOptions options{
@@ -187,24 +184,25 @@ Pairs eigen(const PyKernelOperator& of, std::uint32_t count, double tol, std::ui
 }
 
 nb::any predict(nb::handle backend, nb::handle x_new_object, nb::handle x_object, nb::handle alpha_object,
-                const std::string& map, double scale, nb::handle progress) {
+                const std::string& map, nb::handle weights, bool reupload, double scale,
+                nb::handle progress) {
     constexpr const char* call = "KernelOperator.predict";
-    Array x = host_input(call, "x", x_object, {kFloat32, kFloat64});
+    Array x = host_input(call, "x", x_object, kRows);
     Array x_new = host_input(call, "x_new", x_new_object, {x.type});
     Array alpha = input(call, "alpha", alpha_object, {kFloat32, kFloat64});
-    const KernelMatrixShape shape = shape_of(call, "x_new", x_new.shape, "x", &x.shape);
-    KernelMatrixCircuit circuit;
-    circuit.map = feature_map(map);
-    circuit.scale = scale;
+    const bool given = is_states(x.type);
+    const KernelMatrixShape shape = shape_of(call, x_new.shape, &x.shape, given, {"x_new", "x"});
+    const Circuit circuit = circuit_of(call, map, weights, reupload, scale, shape.qubits);
     Shape out_shape = alpha.shape;
     out_shape[0] = x_new.shape[0];
     Array out = new_array(alpha.type, out_shape);
     nb::any result = out.object;
     const Where where = where_of(backend);
-    Call run(where, cost_of(shape, 1), progress, true);
+    Call run(where, cost_of(shape, given || circuit.makes_states()), progress, true);
     last_report() = run([=, x = std::move(x), x_new = std::move(x_new), alpha = std::move(alpha),
                          out = std::move(out)](const BatchOptions& batch) {
-        return kernel_predict(where.first(), circuit, x_new, x, alpha, out, shape, batch);
+        if (given) return kernel_predict(where.first(), x_new, x, alpha, out, shape, batch);
+        return kernel_predict(where.first(), circuit.circuit, x_new, x, alpha, out, shape, batch);
     });
     return result;
 }
@@ -240,6 +238,7 @@ void bind_solve_reports(nb::module_& module) {
         .def_ro("converged", &KernelSolveReport::converged)
         .def_ro("iterations", &KernelSolveReport::iterations,
                 "Products with K + lambda_ I in the recurrence.")
+        .def_ro("resumed", &KernelSolveReport::resumed, "Of the iterations, those that the checkpoint had.")
         .def_ro("rank", &KernelSolveReport::rank,
                 "Of the preconditioner, which ends early where nothing of K is left.")
         .def_ro("residuals", &KernelSolveReport::residuals,
@@ -274,19 +273,20 @@ void bind_kernel_operator(nb::module_& module) {
     bind_solve_reports(module);
     nb::class_<PyKernelOperator>(module, "_KernelOperator");
     module.def("_kernel_operator", &make, nb::arg("backend").none(), nb::arg("x").none(), nb::arg("y").none(),
-               nb::arg("map"), nb::arg("scale"), nb::arg("dtype"), nb::arg("normalize"), nb::arg("jitter"),
-               nb::arg("lambda_"), nb::rv_policy::take_ownership);
+               nb::arg("map"), nb::arg("weights").none(), nb::arg("reupload"), nb::arg("scale"),
+               nb::arg("dtype"), nb::arg("normalize"), nb::arg("jitter"), nb::arg("lambda_"),
+               nb::rv_policy::take_ownership);
     module.def("_kernel_apply", &apply, nb::arg("k"), nb::arg("v").none(), nb::arg("transpose"));
     module.def("_kernel_rows", &rows, nb::arg("k"), nb::arg("indices"));
     module.def("_kernel_diagonal", &diagonal, nb::arg("k"));
     module.def("_kernel_solve", &solve, nb::arg("k"), nb::arg("y").none(), nb::arg("lambda_"),
                nb::arg("rank"), nb::arg("tol"), nb::arg("max_iterations"), nb::arg("seed"),
-               nb::arg("progress").none());
+               nb::arg("checkpoint"), nb::arg("every"), nb::arg("resume"), nb::arg("progress").none());
     module.def("_kernel_eigen", &eigen, nb::arg("operator"), nb::arg("k"), nb::arg("tol"),
                nb::arg("max_products"), nb::arg("seed"), nb::arg("progress").none());
     module.def("_kernel_predict", &predict, nb::arg("backend").none(), nb::arg("x_new").none(),
-               nb::arg("x").none(), nb::arg("alpha").none(), nb::arg("map"), nb::arg("scale"),
-               nb::arg("progress").none());
+               nb::arg("x").none(), nb::arg("alpha").none(), nb::arg("map"), nb::arg("weights").none(),
+               nb::arg("reupload"), nb::arg("scale"), nb::arg("progress").none());
     module.def("_estimate_kernel_operator", &estimate, nb::arg("k"), nb::arg("columns"));
 }
 

@@ -8,30 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
 from weftgpu._errors import InvalidArgument, call_core
-from weftgpu._progress import with_progress
+from weftgpu._kernel_models import KernelModels, by_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
     from numpy.typing import DTypeLike, NDArray
 
     from weftgpu._backend import Backend
     from weftgpu._devices import Devices
-    from weftgpu._progress import Progress, ProgressCallback
-
-# Columns of V that a call takes.
-_COLUMNS = 64
 
 
-class KernelOperator:
+class KernelOperator(KernelModels):
     """K + lambda_ I, with a quantum kernel matrix K that is never stored: what :func:`kernel_operator` returns.
 
     Where SciPy is installed, it is a ``scipy.sparse.linalg.LinearOperator``, for all solvers of SciPy and with sums,
     products, ``.T`` and ``.H`` of operators. Without SciPy it has the methods below, and ``@`` with arrays.
 
     Arrays of numbers of any real type are cast to ``dtype``. An operator may be used from many threads. It holds some
-    numbers for each row in device memory, until it is deleted.
+    numbers for each row, or its state, in device memory, until it is deleted.
 
     Attributes
     ----------
@@ -53,9 +47,10 @@ class KernelOperator:
     ndim = 2
 
     def __init__(self, core: _core._KernelOperator, *, x: NDArray[Any] | None, shape: tuple[int, int],
-                 dtype: np.dtype[Any], map: str, scale: float, jitter: float, lambda_: float,
+                 dtype: np.dtype[Any], circuit: dict[str, Any], normalize: bool, jitter: float, lambda_: float,
                  backend: Backend | Devices | None) -> None:
-        self._core, self._map, self._scale, self._jitter, self._backend = core, map, scale, jitter, backend
+        self._core, self._circuit, self._jitter, self._backend = core, circuit, jitter, backend
+        self._normalize = normalize
         self._x = x  # for predictions; None: of x with y
         self.shape, self.dtype, self.lambda_ = shape, dtype, lambda_
 
@@ -153,129 +148,6 @@ class KernelOperator:
             values[np.arange(len(chosen)), chosen.astype(np.intp)] += self.dtype.type(self.lambda_)
         return values
 
-    def solve(self, y: Any, lambda_: float | None = None, *, rank: int = 200, tol: float = 1e-4,
-              max_iterations: int = 200, seed: int = 1,
-              progress: Progress = None) -> tuple[NDArray[Any], _core.KernelSolveReport]:
-        """alpha with (K + lambda_ I) alpha = y: ridge regression, or the mean of a Gaussian process.
-
-        By conjugate gradients with a preconditioner of low rank; all columns share the products with K.
-
-        Parameters
-        ----------
-        y : array, (samples,) or (samples, n)
-            At most 64 columns.
-        lambda_ : float, optional
-            Above 0; by default that of the operator. It takes its place, and is not added to it.
-        rank : int
-            Of the preconditioner, which takes 4 bytes x samples x rank of host memory; 0: none.
-        tol : float
-            Of ``norm(y - (K + lambda_ I) alpha) / norm(y)`` in every column. float32 cannot reach less than about
-            6e-8 norm(K) norm(alpha) / norm(y).
-        max_iterations : int
-        seed : int
-            Of the choice of rows for the preconditioner.
-        progress : bool or callable, optional
-            Called with (done, total, per second, seconds left), counted in iterations.
-
-        Returns
-        -------
-        alpha : numpy.ndarray of the shape of ``y``
-        report : KernelSolveReport
-            ``converged``, ``iterations``, ``residuals``, seconds. A solution that did not converge is returned, too.
-
-        Raises
-        ------
-        InvalidArgument
-            Wrong shapes, values that are not finite, an operator of ``x`` with ``y``.
-
-        Examples
-        --------
-        >>> x = np.random.default_rng(1).uniform(0, 1, (100, 2))
-        >>> k = weftgpu.kernel_operator(x, dtype="float64")
-        >>> alpha, report = k.solve(np.sin(x.sum(1)), 1e-3, tol=1e-8)
-        >>> report.converged, bool(np.allclose(k @ alpha + 1e-3 * alpha, np.sin(x.sum(1)), atol=1e-6))
-        (True, True)
-        """
-        right = self._numbers("solve", "y", y, self.shape[0])
-        penalty = self.lambda_ if lambda_ is None else lambda_
-        return with_progress(progress, "iterations", lambda callback: call_core(
-            "KernelOperator.solve", _core._kernel_solve, self._core, right, penalty, rank, tol, max_iterations, seed,
-            callback,
-        ))
-
-    def eigen(self, k: int, *, tol: float = 1e-4, max_products: int = 100, seed: int = 1,
-              progress: Progress = None) -> tuple[NDArray[Any], NDArray[Any], _core.KernelEigenReport]:
-        """The ``k`` largest eigenvalues of K + lambda_ I, descending, and their vectors.
-
-        Parameters
-        ----------
-        k : int
-            1 to 48.
-        tol : float
-            Of ``norm(K v - value v)`` in units of the largest eigenvalue of K.
-        max_products : int
-            Products of K with a block of vectors.
-        seed : int
-            Of the first block.
-        progress : bool or callable, optional
-            Counted in products.
-
-        Returns
-        -------
-        values : numpy.ndarray, (k,)
-        vectors : numpy.ndarray, (samples, k)
-            Columns of norm 1.
-        report : KernelEigenReport
-            ``converged``, ``products``, ``residuals``, seconds.
-
-        Examples
-        --------
-        >>> values, vectors, report = weftgpu.kernel_operator(np.zeros((8, 2))).eigen(1)
-        >>> round(float(values[0]), 3), vectors.shape
-        (8.0, (8, 1))
-        """
-        values, vectors, report = with_progress(progress, "products", lambda callback: call_core(
-            "KernelOperator.eigen", _core._kernel_eigen, self._core, k, tol, max_products, seed, callback
-        ))
-        values += self.dtype.type(self.lambda_)
-        return values, vectors, report
-
-    def predict(self, x_new: Any, alpha: Any, *, progress: Progress = None) -> NDArray[Any]:
-        """K(x_new, x) alpha: what a model with these coefficients says about new rows. Only without ``y``.
-
-        Parameters
-        ----------
-        x_new : array of the type of ``x``, (rows, qubits)
-            The rows need not fit the device together.
-        alpha : array, (samples,) or (samples, n)
-        progress : bool or callable, optional
-            Counted in pairs.
-
-        Returns
-        -------
-        numpy.ndarray, (rows,) or (rows, n)
-
-        Raises
-        ------
-        InvalidArgument
-            Wrong shapes; an operator of ``x`` with ``y``, or with ``jitter``, which belongs to the rows of ``x`` alone.
-
-        Examples
-        --------
-        >>> x = np.linspace(0, 3, 40)[:, np.newaxis]
-        >>> k = weftgpu.kernel_operator(x, map="ry", dtype="float64")
-        >>> alpha, _ = k.solve(np.sin(x[:, 0]), 1e-3, tol=1e-8)
-        >>> bool(abs(k.predict(np.array([[1.5]]), alpha)[0] - np.sin(1.5)) < 0.01)
-        True
-        """
-        if self._x is None or self._jitter:
-            what = "of x with y" if self._x is None else "with jitter"
-            raise InvalidArgument(f"KernelOperator.predict: an operator {what} makes no predictions (need one of x "
-                                  f"alone, without jitter)", "invalid_argument")
-        numbers = self._numbers("predict", "alpha", alpha, self.shape[0])
-        return predict(x_new, self._x, numbers, map=self._map, scale=self._scale, backend=self._backend,
-                       progress=progress)
-
     def estimate(self, columns: int = 1) -> dict[str, Any]:
         """How a product with ``columns`` (1 to 64) columns is made and what it takes.
 
@@ -292,19 +164,6 @@ class KernelOperator:
         """
         return call_core("KernelOperator.estimate", _core._estimate_kernel_operator, self._core, columns)
 
-    def _numbers(self, method: str, name: str, values: Any, rows: int, axes: tuple[int, ...] = (1, 2)) -> NDArray[Any]:
-        """Real numbers, (rows,) or (rows, n), of the operator's type and in C order."""
-        import numpy as np
-
-        array = np.asarray(values)
-        if array.dtype.kind not in "fiub":
-            raise TypeError(f"KernelOperator.{method}: {name}: wrong dtype (got {array.dtype}, need {self.dtype})")
-        if array.ndim not in axes or array.shape[0] != rows:
-            raise InvalidArgument(f"KernelOperator.{method}: {name}: wrong shape (got {array.shape}, need "
-                                  f"{' or '.join(f'({rows},)' if n == 1 else f'({rows}, n)' for n in axes)})",
-                                  "invalid_argument")
-        return np.ascontiguousarray(array, dtype=self.dtype)
-
     def _vector(self, method: str, v: Any, transpose: bool) -> NDArray[Any]:
         vector = self._numbers(method, "v", v, self.shape[0 if transpose else 1])
         if vector.ndim == 2 and vector.shape[1] != 1:
@@ -317,21 +176,9 @@ class KernelOperator:
 
     def _matrix(self, method: str, v: Any, transpose: bool) -> NDArray[Any]:
         matrix = self._numbers(method, "v", v, self.shape[0 if transpose else 1], (2,))
-        return _by_columns(matrix, self.shape[1 if transpose else 0], lambda some: call_core(
+        return by_columns(matrix, self.shape[1 if transpose else 0], lambda some: call_core(
             f"KernelOperator.{method}", _core._kernel_apply, self._core, some, transpose
         ))
-
-
-def _by_columns(matrix: NDArray[Any], rows: int, call: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
-    """``call`` with as many columns at a time as one call takes."""
-    import numpy as np
-
-    if matrix.ndim == 1 or 0 < matrix.shape[1] <= _COLUMNS:
-        return call(matrix)
-    out = np.empty((rows, matrix.shape[1]), matrix.dtype)
-    for first in range(0, matrix.shape[1], _COLUMNS):
-        out[:, first : first + _COLUMNS] = call(np.ascontiguousarray(matrix[:, first : first + _COLUMNS]))
-    return out
 
 
 @functools.cache
@@ -357,6 +204,8 @@ def kernel_operator(
     y: Any = None,
     *,
     map: str = "ryrz",
+    weights: Any = None,
+    reupload: bool = False,
     scale: float = 1.0,
     dtype: DTypeLike = "float32",
     normalize: bool = False,
@@ -366,23 +215,29 @@ def kernel_operator(
 ) -> KernelOperator:
     """K + lambda_ I for the kernel of :func:`kernel_matrix`, without storing K: for millions of rows.
 
-    K is that of a circuit without re-upload. Each product makes the values of K that it needs, or goes by way of the
-    features of K where these are few. docs/kernel_operator.md has the mathematics and the bound of errors.
+    Each product makes the values of K that it needs: in closed form, or, of states and of circuits with re-upload, by
+    inner products of states, block by block. Where the features of K are few, it goes by way of these.
+    docs/kernel_operator.md has the mathematics and the bound of errors.
 
     Parameters
     ----------
     x : array, (samples, qubits), float32 or float64
-        Features in radians. The operator keeps a copy.
-    y : array of the same type, (others, qubits), optional
+        Features in radians; or states, (samples, 2**qubits), complex64 or complex128. The operator keeps a copy.
+    y : array of the same type, (others, ...), optional
         Without it K is that of ``x`` with itself.
     map : {"ryrz", "ry"}
         How a row is embedded: RY(scale x) on each qubit, then RZ(scale x) or nothing.
+    weights : array, (layers, qubits), float32 or float64, optional
+        Trained angles of the layers, as in :func:`kernel_matrix`.
+    reupload : bool
+        Embeds the row before each layer. Without it the layers cancel, and K depends on the map alone.
     scale : float
         Multiplies the features.
     dtype : float32 or float64
         Of the arithmetic and of all results.
     normalize : bool
-        Divides K by 1 + jitter, and sets its diagonal to 1.
+        As in :func:`kernel_matrix`. Where all states have norm 1, it divides K by 1 + jitter, and sets its diagonal to
+        1.
     jitter : float
         At least 0; ``normalize`` alone uses it, and only without ``y``.
     lambda_ : float
@@ -421,13 +276,16 @@ def kernel_operator(
     # By its name, because other libraries have types of their own: torch.float32.
     kind = dtype if isinstance(dtype, (str, type, np.dtype)) else str(dtype).rpartition(".")[2]
     core = call_core(
-        "kernel_operator", _core._kernel_operator, backend, x, y, map, scale, kind, normalize, jitter, lambda_
+        "kernel_operator", _core._kernel_operator, backend, x, y, map, weights, reupload, scale, kind, normalize,
+        jitter, lambda_,
     )
     features = _view(x)
     others = features if y is None else _view(y)
     return _operator_class()(
         core, x=np.array(features) if y is None else None, shape=(len(features), len(others)), dtype=np.dtype(kind),
-        map=map, scale=scale, jitter=jitter, lambda_=lambda_, backend=backend,
+        circuit={"map": map, "weights": None if weights is None else np.array(_view(weights)), "reupload": reupload,
+                 "scale": scale},
+        normalize=normalize, jitter=jitter, lambda_=lambda_, backend=backend,
     )
 
 
@@ -436,14 +294,3 @@ def _view(x: Any) -> Any:
     import numpy as np
 
     return np.from_dlpack(x) if hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray) else np.asarray(x)
-
-
-def predict(x_new: Any, x: Any, alpha: NDArray[Any], *, map: str, scale: float,
-            backend: Backend | Devices | None = None, progress: Progress = None) -> NDArray[Any]:
-    """K(x_new, x) alpha."""
-    def run(callback: ProgressCallback | None) -> NDArray[Any]:
-        return _by_columns(alpha, len(x_new), lambda some: call_core(
-            "KernelOperator.predict", _core._kernel_predict, backend, x_new, x, some, map, scale, callback
-        ))
-
-    return with_progress(progress, "pairs", run)

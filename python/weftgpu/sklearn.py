@@ -4,7 +4,7 @@
 ==========================  ======================================================================
 QuantumKernel               ``SVC(kernel=QuantumKernel())``, Gaussian processes
 QuantumKernelTransformer    rows to rows of a kernel matrix, ahead of ``kernel="precomputed"``
-NystroemQuantum             rows to features whose inner products approximate the kernel
+QuantumNystroem             rows to features whose inner products approximate the kernel
 QuantumKernelRidge          kernel ridge regression, also of more rows than a matrix can be stored of
 QuantumKernelPCA            principal components, likewise
 ==========================  ======================================================================
@@ -27,7 +27,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weftgpu._kernel_matrix import kernel_matrix
-from weftgpu._kernel_operator import kernel_operator, predict
+from weftgpu._kernel_models import predict
+from weftgpu._kernel_operator import kernel_operator
 
 try:
     from scipy.sparse.linalg import LinearOperator, eigsh
@@ -51,7 +52,7 @@ except ImportError as error:
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["NystroemQuantum", "QuantumKernel", "QuantumKernelPCA", "QuantumKernelRidge", "QuantumKernelTransformer"]
+__all__ = ["QuantumKernel", "QuantumKernelPCA", "QuantumKernelRidge", "QuantumKernelTransformer", "QuantumNystroem"]
 
 # Of the logarithm of the scale, for central differences: the errors of rounding and of the step are both below 1e-7.
 _STEP = 1e-5
@@ -189,17 +190,15 @@ class _WithKernel(BaseEstimator):
         name = type(self).__name__
         if not isinstance(kernel, QuantumKernel):
             raise ValueError(f"{name}: kernel: only a QuantumKernel need not be stored (got {kernel!r})")
-        if kernel.reupload and kernel.weights is not None:
-            raise ValueError(f"{name}: kernel: layers with re-upload do not cancel, so that the kernel has no closed "
-                             f"form (need reupload=False)")
-        return {"map": kernel.map, "scale": float(kernel.scale), "dtype": np.dtype(kernel.dtype)}
+        weights = None if kernel.weights is None else _features(kernel.weights)
+        return {"map": kernel.map, "weights": weights, "reupload": kernel.reupload, "scale": float(kernel.scale),
+                "dtype": np.dtype(kernel.dtype)}
 
     def _predict(self, X: Any, X_fit: NDArray[Any], alpha: NDArray[Any]) -> NDArray[Any]:
         """The kernel of the rows of X with those of the fit, times alpha, never stored."""
         options = self._operator_options()
         rows = self._rows(X, reset=False).astype(X_fit.dtype, copy=False)
-        return predict(rows, X_fit, np.ascontiguousarray(alpha, dtype=options["dtype"]), map=options["map"],
-                       scale=options["scale"])
+        return predict(rows, X_fit, np.ascontiguousarray(alpha, dtype=options.pop("dtype")), **options)
 
 
 class QuantumKernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _WithKernel):
@@ -249,7 +248,7 @@ class QuantumKernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return len(self.X_fit_)
 
 
-class NystroemQuantum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _WithKernel):
+class QuantumNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _WithKernel):
     """Rows to features whose inner products approximate the kernel, from a sample of the rows of ``fit``.
 
     With it, linear models learn from as many rows as they please: the kernel is computed with ``n_components`` rows
@@ -275,9 +274,9 @@ class NystroemQuantum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _WithKe
 
     Examples
     --------
-    >>> from weftgpu.sklearn import NystroemQuantum
+    >>> from weftgpu.sklearn import QuantumNystroem
     >>> x = np.random.default_rng(1).uniform(0, 1, (50, 3))
-    >>> features = NystroemQuantum(n_components=50, random_state=0).fit_transform(x)
+    >>> features = QuantumNystroem(n_components=50, random_state=0).fit_transform(x)
     >>> bool(np.allclose(features @ features.T, weftgpu.kernel_matrix(x), atol=1e-5))
     True
     """
@@ -289,10 +288,10 @@ class NystroemQuantum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _WithKe
         self.n_components = n_components
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> NystroemQuantum:
+    def fit(self, X: Any, y: Any = None) -> QuantumNystroem:
         """Samples rows of ``X``, (samples, qubits). ``y`` is not used."""
         if self.n_components < 1:
-            raise ValueError(f"NystroemQuantum: n_components: got {self.n_components}, need at least 1")
+            raise ValueError(f"QuantumNystroem: n_components: got {self.n_components}, need at least 1")
         X = self._rows(X, reset=True)
         chosen = check_random_state(self.random_state).permutation(len(X))[: self.n_components]
         self.component_indices_ = chosen
@@ -326,8 +325,8 @@ class QuantumKernelRidge(MultiOutputMixin, RegressorMixin, _WithKernel):
         The penalty; at least 0.
     solver : {"dense", "operator"}
         "dense" stores the kernel matrix and solves exactly. "operator" never stores it
-        (:func:`weftgpu.kernel_operator`): conjugate gradients, for a million rows. It needs a QuantumKernel without
-        re-upload, ``alpha`` above 0, and takes no weights of samples.
+        (:func:`weftgpu.kernel_operator`): conjugate gradients, for a million rows. It needs a QuantumKernel, ``alpha``
+        above 0, and takes no weights of samples.
     tol : float
         Of the relative residual, for "operator".
     max_iter : int
@@ -407,7 +406,7 @@ class QuantumKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _WithK
     Parameters
     ----------
     kernel : QuantumKernel, optional
-        Without re-upload; by default ``QuantumKernel()``.
+        By default ``QuantumKernel()``.
     n_components : int
         At most the number of samples.
     tol : float

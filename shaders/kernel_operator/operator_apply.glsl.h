@@ -108,15 +108,18 @@ WEFT_GPU void take_parts(uint block, uint from) {
 WEFT_GPU void take_tile_twice(uint block, uint from) {
     const uint entry = gl_LocalInvocationIndex % kBatch, strip = gl_LocalInvocationIndex / kBatch;
     for (uint j = 0; j < kTile; j += kBatchColumns) {
-        WEFT_UNROLL for (uint t = 0; t < kBatchColumns; ++t) {
-            make_values(j + t);
-            add_values(j + t);
-            WEFT_UNROLL for (uint k = 0; k < kWidth; ++k) {
-                Real of_rows = kZero;
-                WEFT_UNROLL for (uint i = 0; i < kRows; ++i) of_rows = fma(value[i], own_v[i][k], of_rows);
-                batch[(t * kWidth + k) * kApart + gl_LocalInvocationIndex] = of_rows;
+        for (uint some = 0; some < kBatchColumns; some += kTwiceTogether)
+            WEFT_UNROLL for (uint s = 0; s < kTwiceTogether; ++s) {
+                const uint t = some + s;
+                make_values(j + t);
+                add_values(j + t);
+                WEFT_UNROLL for (uint k = 0; k < kWidth; ++k) {
+                    Real of_rows = kZero;
+                    WEFT_UNROLL for (uint i = 0; i < kRows; ++i) of_rows =
+                        fma(value[i], own_v[i][k], of_rows);
+                    batch[(t * kWidth + k) * kApart + gl_LocalInvocationIndex] = of_rows;
+                }
             }
-        }
         barrier();
         Real of_strip = kZero;
         WEFT_UNROLL for (uint i = 0; i < kBatch; ++i) of_strip += batch[entry * kApart + strip * kBatch + i];

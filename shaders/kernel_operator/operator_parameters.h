@@ -84,6 +84,21 @@ struct OperatorRowsParameters {
     uint shrink_low, shrink_high;  // factor of the other values
 };
 
+// operator_block.comp: out = alpha * (block of K) * V + delta * (rows of V of the diagonal) + beta * out.
+struct OperatorBlockParameters {
+    uint rows;      // of the block
+    uint columns;   // of the block
+    uint leading;   // values between its rows
+    uint before;    // values before its first one in what is bound
+    uint width;     // values between rows of V and of the output
+    uint in_base;   // value of V for column 0
+    uint out_base;  // value of the output for row 0
+    uint diagonal;  // column in which row 0 has its diagonal, modulo 2^32
+    uint with_v;    // 1: delta applies
+    uint with_out;  // 1: beta applies
+    uint alpha_low, alpha_high, delta_low, delta_high, beta_low, beta_high;  // floats in low, or doubles
+};
+
 WEFT_SHARED_END
 
 #endif

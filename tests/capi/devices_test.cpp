@@ -20,6 +20,8 @@ std::string pair_of_devices() {
     return std::to_string(info.index) + "," + std::to_string(info.index);
 }
 
+/// `list` must live as long as the options.
+weft_backend_options several_options(std::string&& list) = delete;
 weft_backend_options several_options(const std::string& list) {
     weft_backend_options options{};
     options.size = sizeof(options);
@@ -115,7 +117,8 @@ TEST_CASE("c: a list of devices makes a backend of them all, and each can be had
 }
 
 TEST_CASE("c: lists that name nothing are refused") {
-    for (const char* list : {"0,no such card", ",", "0,,0"}) {
+    for (const char* names : {"0,no such card", ",", "0,,0"}) {
+        const std::string list = names;
         const weft_backend_options options = several_options(list);
         Backend none;
         CHECK_REFUSED("weft_backend_create: ", weft_backend_create(&options, &none));

@@ -102,6 +102,22 @@ TEST_CASE("c: fields") {
         CHECK_OK(weft_field_apply(backend, WEFT_KOALABEAR, WEFT_FIELD_INNER_PRODUCT, in(a), in(b), {},
                                   out(sum), nullptr, nullptr));
         CHECK(sum[0] == 32);
+        weft_batch_options batch{};
+        batch.size = sizeof(batch);
+        batch.chunk_elements = 100;
+        std::vector<std::uint64_t> done;
+        batch.user = &done;
+        batch.progress = [](void* user, const weft_progress* now) {
+            CHECK(now->total == 1000);
+            static_cast<std::vector<std::uint64_t>*>(user)->push_back(now->done);
+            return 0;
+        };
+        options.batch = &batch;
+        std::vector<std::uint32_t> many(1000, 1);
+        CHECK_OK(weft_field_apply(backend, WEFT_BABYBEAR, WEFT_FIELD_NEG, in(many), {}, {}, out(many),
+                                  &options, nullptr));
+        CHECK(done.size() > 1);  // one call, in chunks
+        CHECK(done.back() == 1000);
         CHECK_REFUSED("a is not a whole number of uint32 elements",
                       weft_field_apply(backend, WEFT_BABYBEAR, WEFT_FIELD_NEG, {a.data(), 6}, {}, {},
                                        out(first), nullptr, nullptr));

@@ -253,6 +253,7 @@ WEFT_CALL_EVERYWHERE(lattice_inner)
 #ifdef WEFT_CONFORMANCE_C
 }  // namespace weft_test
 #include "conformance/c_calls.hpp"
+#include "conformance/c_kernel_calls.hpp"
 namespace weft_test {
 #endif
 

@@ -292,56 +292,86 @@ void check_shared(Devices& devices, const weft::KernelMatrixShape& shape, const 
 
 }  // namespace
 
-TEST_CASE("cuda devices: kernel matrices of features give the bits of one device") {
-    const std::vector<float> x = normal_values(kRows * 10, 7), y = normal_values(kOthers * 10, 8);
-    const std::vector<float> weights(3 * 10, 0.4f);
-    const weft::KernelMatrixCircuit closed, built{.weights = weights, .reupload = true};
-    const weft::KernelMatrixShape square{kRows, 0, 10}, rectangle{kRows, kOthers, 10};
+namespace {
+
+struct Features {
+    std::vector<float> x = normal_values(kRows * 10, 7), y = normal_values(kOthers * 10, 8),
+                       weights = std::vector<float>(2 * 10, 0.4f);
+    weft::KernelMatrixCircuit closed{}, built{.weights = weights, .reupload = true};
+};
+
+void check_square(Devices& devices, const Features& features, const weft::KernelMatrixCircuit& circuit,
+                  weft::KernelMatrixHostOptions options = {}) {
+    CAPTURE(circuit.reupload);
+    CAPTURE(options.state_tile);
+    CAPTURE(options.normalize);
+    const weft::KernelMatrixShape shape{kRows, 0, 10};
+    check_shared<float>(
+        devices, shape, [&](std::vector<float>& k, Devices* on, const weft::BatchOptions& batch) {
+            options.batch = batch;
+            return on != nullptr ? weft::cuda::kernel_matrix(*on, circuit, features.x, k, shape, options)
+                                 : weft::cuda::kernel_matrix(circuit, features.x, k, shape, options);
+        });
+}
+
+template <class Value>
+void check_rectangle(Devices& devices, const Features& features, const weft::KernelMatrixCircuit& circuit) {
+    CAPTURE(circuit.reupload);
+    const weft::KernelMatrixShape shape{kRows, kOthers, 10};
+    check_shared<Value>(
+        devices, shape, [&](std::vector<Value>& k, Devices* on, const weft::BatchOptions& batch) {
+            weft::KernelMatrixHostOptions options;
+            options.batch = batch;
+            return on != nullptr
+                       ? weft::cuda::kernel_matrix(*on, circuit, features.x, features.y, k, shape, options)
+                       : weft::cuda::kernel_matrix(circuit, features.x, features.y, k, shape, options);
+        });
+}
+
+}  // namespace
+
+TEST_CASE("cuda devices: square kernel matrices of features give the bits of one device") {
+    Devices devices(pair_of_devices());
+    const Features features;
     weft::KernelMatrixHostOptions tiled, normalized;
     tiled.state_tile = 2048;
     tiled.bulk_states = weft::Choice::off;
     normalized.normalize = true;
     normalized.jitter = 1e-3;
-    for (const std::string& list : {pair_of_devices(), std::string("0,0,0")}) {
-        CAPTURE(list);
-        Devices devices(list);
-        for (const weft::KernelMatrixCircuit* circuit : {&closed, &built})
-            for (weft::KernelMatrixHostOptions options :
-                 {weft::KernelMatrixHostOptions(), tiled, normalized}) {
-                if (circuit == &closed && options.state_tile > 0) continue;
-                CAPTURE(circuit == &closed);
-                CAPTURE(options.state_tile);
-                CAPTURE(options.normalize);
-                const auto call = [&](std::vector<float>& k, Devices* on, const weft::BatchOptions& batch) {
-                    options.batch = batch;
-                    return on != nullptr ? weft::cuda::kernel_matrix(*on, *circuit, x, k, square, options)
-                                         : weft::cuda::kernel_matrix(*circuit, x, k, square, options);
-                };
-                check_shared<float>(devices, square, call);
-            }
-        for (const weft::KernelMatrixCircuit* circuit : {&closed, &built}) {
-            CAPTURE(circuit == &closed);
-            check_shared<double>(
-                devices, rectangle,
-                [&](std::vector<double>& k, Devices* on, const weft::BatchOptions& batch) {
-                    weft::KernelMatrixHostOptions options;
-                    options.batch = batch;
-                    return on != nullptr
-                               ? weft::cuda::kernel_matrix(*on, *circuit, x, y, k, rectangle, options)
-                               : weft::cuda::kernel_matrix(*circuit, x, y, k, rectangle, options);
-                });
-        }
-    }
+    check_square(devices, features, features.closed);
+    check_square(devices, features, features.closed, normalized);
+    check_square(devices, features, features.built);
+    check_square(devices, features, features.built, tiled);
+    check_square(devices, features, features.built, normalized);
+}
+
+TEST_CASE("cuda devices: rectangular kernel matrices of features give the bits of one device") {
+    Devices devices(pair_of_devices());
+    const Features features;
+    check_rectangle<double>(devices, features, features.closed);
+    check_rectangle<float>(devices, features, features.built);
+}
+
+TEST_CASE("cuda devices: a kernel matrix on three places gives the bits of one device") {
+    Devices devices("0,0,0");
+    const Features features;
+    check_square(devices, features, features.built);
+}
+
+TEST_CASE("cuda devices: a kernel matrix of states in float64 gives the bits of one device") {
+    Devices devices(pair_of_devices());
+    const Features features;
+    check_rectangle<double>(devices, features, features.built);
 }
 
 TEST_CASE("cuda devices: kernel matrices of states give the bits of one device") {
-    const std::vector<float> angles = normal_values((kRows + kOthers) * 10, 9);
-    std::vector<weft::c32> states((kRows + kOthers) << 10);
-    weft::cuda::encode(weft::EncodeMethod::iqp_z, angles, states, {kRows + kOthers, 10});
-    const std::span<const weft::c32> x = std::span(states).first(kRows << 10),
-                                     y = std::span(states).subspan(kRows << 10);
+    const std::vector<float> angles = normal_values((kRows + kOthers) * 9, 9);
+    std::vector<weft::c32> states((kRows + kOthers) << 9);
+    weft::cuda::encode(weft::EncodeMethod::iqp_z, angles, states, {kRows + kOthers, 9});
+    const std::span<const weft::c32> x = std::span(states).first(kRows << 9),
+                                     y = std::span(states).subspan(kRows << 9);
     Devices devices(pair_of_devices());
-    const weft::KernelMatrixShape square{kRows, 0, 10}, rectangle{kRows, kOthers, 10};
+    const weft::KernelMatrixShape square{kRows, 0, 9}, rectangle{kRows, kOthers, 9};
     for (const std::int64_t tile : {-1, 1024}) {
         CAPTURE(tile);
         weft::KernelMatrixHostOptions options;

@@ -240,8 +240,7 @@ void silent_in_a_solve(Run& run) {
             "the missing rank has no name");
     std::printf("NAMED\n");
     std::fflush(stdout);
-    sleep(2);  // until all have said so
-    MPI_Abort(MPI_COMM_WORLD, 7);
+    abort_after_all();
 }
 
 }  // namespace ranks_test

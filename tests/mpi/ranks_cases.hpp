@@ -2,8 +2,12 @@
 // What the cases of the ranks program share, and those of kernel operators, which operator_cases.cpp has.
 #pragma once
 
+#include <unistd.h>
+
+#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -65,6 +69,19 @@ struct Run {
     weft::Backend& backend;
     std::filesystem::path folder;
 };
+
+/// Ends all ranks when each has had the time to say what it found. The others need this rank's help to reach
+/// the memory that it shares, so it goes on to call MPI.
+[[noreturn]] inline void abort_after_all() {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    while (std::chrono::steady_clock::now() < end) {
+        int found = 0;
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+        usleep(1000);
+    }
+    MPI_Abort(MPI_COMM_WORLD, 7);
+    std::abort();
+}
 
 void operators(Run& run);
 void devices(Run& run);

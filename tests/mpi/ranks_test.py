@@ -7,6 +7,7 @@ Usage: ranks_test.py MPIEXEC RANKS_PROGRAM [WEFT] [unittest arguments].
 import json
 import math
 import os
+import resource
 import signal
 import struct
 import subprocess
@@ -48,11 +49,13 @@ class Ranks(unittest.TestCase):
         with open(self.path(name), "rb") as file:
             return file.read()
 
-    def run_ranks(self, ranks, *command):
-        # Ranks that wait should not take the cores of those that work.
+    def run_ranks(self, ranks, *command, **options):
+        # Ranks that wait should not take the cores of those that work; and those of MPICH need the first rank's help to
+        # reach the counter, unless a thread of its own gives it.
         return subprocess.run([*under_mpi(ranks), *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=200,
-                              env={**os.environ, "LP_NUM_THREADS": "1", "OMPI_MCA_mpi_yield_when_idle": "1"})
+                              env={**os.environ, "LP_NUM_THREADS": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+                                   "MPICH_ASYNC_PROGRESS": "1"}, **options)
 
     def check_case(self, name, *numbers_of_ranks):
         for ranks in numbers_of_ranks:
@@ -182,6 +185,30 @@ class Command(Ranks):
             self.assertNotEqual(done.returncode, 0)
             self.assertRegex(done.stderr, pattern)
         self.assertFalse(os.path.exists(self.path("k.npy")))
+
+    def test_a_full_disk(self):
+        """A file system of 1 MB has no room for K of 4 MB. Who may not mount one gets a limit of files instead."""
+        disk = self.path("disk")
+        os.mkdir(disk)
+        limit = {}
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], stderr=subprocess.DEVNULL).returncode == 0:
+            self.addCleanup(subprocess.run, ["umount", disk], check=True)
+        else:
+            def lower():
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+            limit = {"preexec_fn": lower}
+        k = os.path.join(disk, "k.npy")
+        done = self.run_ranks(2, WEFT, *self.arguments, "-o", k, "--mpi", **limit)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "weft: rank 0: .*k.npy.mpi.part: ")
+        self.assertEqual(os.listdir(disk), [])
+        for more in [], ["--resume"]:
+            done = subprocess.run([WEFT, *self.arguments, "-o", k, *more], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100, **limit)
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertIn("k.npy", done.stderr)
+            self.assertFalse(os.path.exists(k))
 
     def test_a_rank_that_is_killed(self):
         process = subprocess.Popen([*under_mpi(3), WEFT, *self.arguments, "-o", self.path("k.npy"), "--mpi"],

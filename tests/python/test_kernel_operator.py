@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from test_kernel_matrix import oracle, states_of
 
 import weftgpu
 
@@ -54,6 +55,51 @@ def test_products(circuit, dtype, x, rng):
             assert got.shape == want.shape and got.dtype == dtype
             assert (abs(got - want) <= bound(of, by)).all()
     assert k.matvec(v[:, :1]).shape == (67, 1) and k.matmat(np.empty((67, 0))).shape == (67, 0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_circuits_with_reupload_and_states(dtype, x, rng):
+    y, weights = rng.uniform(-2, 2, (31, 5)), rng.uniform(-2, 2, (2, 5))
+    circuit = {"weights": weights, "reupload": True}
+    states, others = states_of(x, **circuit), states_of(y, **circuit)
+    for rows, columns, options in ((x, y, circuit), (states, others, {})):
+        k = weftgpu.kernel_operator(rows, dtype=dtype, lambda_=0.25, **options)
+        across = weftgpu.kernel_operator(rows, columns, dtype=dtype, **options)
+        square, cross = oracle(x, **circuit), oracle(x, y, **circuit)
+        v, w = (rng.standard_normal((n, 3)).astype(dtype) for n in (67, 31))
+        assert k.estimate()["method"] == "states"
+        assert (abs(k @ v - square @ v - 0.25 * v) <= bound(k, v) + 1e-6 * abs(v)).all()
+        assert (abs(across @ w - cross @ w) <= bound(across, w)).all()
+        assert (abs(across.rmatmat(v) - cross.T @ v) <= bound(across, v)).all()
+        assert abs(k.rows([3, 66]) - square[[3, 66]] - 0.25 * np.eye(67)[[3, 66]]).max() < 1e-5
+        alpha, report = k.solve(v, 0.1)
+        assert report.converged
+        assert abs(k.predict(columns, alpha) - cross.T @ alpha).max() < 1e-4 * abs(alpha).sum()
+    with pytest.raises(weftgpu.InvalidArgument, match="weights: wrong shape .got .2, 4., need .layers, 5."):
+        weftgpu.kernel_operator(x, weights=weights[:, :4], reupload=True)
+    with pytest.raises(weftgpu.InvalidArgument, match="states have 2..qubits amplitudes .got 5"):
+        weftgpu.kernel_operator(x.astype(complex))
+    with pytest.raises(weftgpu.InvalidArgument, match="of states with normalize makes no predictions"):
+        weftgpu.kernel_operator(states, normalize=True).predict(states, np.ones(67))
+
+
+def test_a_solve_is_continued(x, rng, tmp_path):
+    file, y = tmp_path / "solve", rng.standard_normal((67, 2))
+    k = weftgpu.kernel_operator(x, dtype="float64")
+    options = {"rank": 5, "tol": 1e-9, "checkpoint": file, "checkpoint_every": 3, "resume": True}
+    want, whole = k.solve(y, 1e-3, rank=5, tol=1e-9)
+
+    def stop(done, *_):
+        if done == 11:
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        k.solve(y, 1e-3, progress=stop, **options)
+    alpha, report = k.solve(y, 1e-3, **options)
+    assert report.resumed == 9 and report.iterations == whole.iterations
+    assert np.array_equal(alpha, want)
+    with pytest.raises(weftgpu.InvalidArgument, match="another lambda .the checkpoint has 0.001, the call has 0.01"):
+        k.solve(y, 1e-2, **options)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

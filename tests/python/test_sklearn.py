@@ -15,6 +15,7 @@ from sklearn.decomposition import KernelPCA  # noqa: E402
 from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor  # noqa: E402
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel  # noqa: E402
+from sklearn.kernel_approximation import Nystroem  # noqa: E402
 from sklearn.kernel_ridge import KernelRidge  # noqa: E402
 from sklearn.model_selection import GridSearchCV  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
@@ -24,11 +25,11 @@ from test_kernel_matrix import oracle  # noqa: E402
 
 import weftgpu.sklearn  # noqa: E402
 from weftgpu.sklearn import (  # noqa: E402
-    NystroemQuantum,
     QuantumKernel,
     QuantumKernelPCA,
     QuantumKernelRidge,
     QuantumKernelTransformer,
+    QuantumNystroem,
 )
 
 WEIGHTS = np.array([[0.3, -1.1, 2.0], [1.7, 0.4, -0.6]])
@@ -60,7 +61,7 @@ def checks_that_fail(estimator):
 
 @parametrize_with_checks([
     QuantumKernelTransformer(),
-    NystroemQuantum(n_components=7),
+    QuantumNystroem(n_components=7),
     QuantumKernelRidge(),
     QuantumKernelRidge(kernel=QuantumKernel(map="ry", scale=0.3), alpha=0.1),
     QuantumKernelRidge(solver="operator"),
@@ -194,20 +195,30 @@ def test_transformer(data):
 
 def test_nystroem(data):
     x, _, other = data
-    whole = NystroemQuantum(n_components=1000, random_state=0).fit(x)  # rank 27 of 40: directions are left out
+    whole = QuantumNystroem(n_components=1000, random_state=0).fit(x)  # rank 27 of 40: directions are left out
     assert whole.components_.shape == (40, 3)
     assert abs(whole.transform(x) @ whole.transform(other).T - oracle(x, other)).max() < 1e-6
-    part = NystroemQuantum(n_components=12, random_state=3).fit(x)
+    part = QuantumNystroem(n_components=12, random_state=3).fit(x)
     sample = x[part.component_indices_]
     assert np.array_equal(part.components_, sample) and len(set(part.component_indices_)) == 12
     expected = oracle(x, sample) @ np.linalg.pinv(oracle(sample)) @ oracle(sample, x)
     assert abs(part.transform(x) @ part.transform(x).T - expected).max() < 1e-6
-    assert np.array_equal(NystroemQuantum(n_components=12, random_state=3).fit_transform(x), part.transform(x))
-    single = NystroemQuantum(QuantumKernel(dtype="float32"), n_components=40, random_state=0).fit(x)
+    assert np.array_equal(QuantumNystroem(n_components=12, random_state=3).fit_transform(x), part.transform(x))
+    single = QuantumNystroem(QuantumKernel(dtype="float32"), n_components=40, random_state=0).fit(x)
     assert single.transform(x).dtype == np.float32
     assert abs(single.transform(x) @ single.transform(x).T - oracle(x)).max() < 1e-2
     with pytest.raises(ValueError, match="n_components"):
-        NystroemQuantum(n_components=0).fit(x)
+        QuantumNystroem(n_components=0).fit(x)
+
+
+def test_nystroem_is_that_of_scikit_learn(rng):
+    x = rng.uniform(0, 2, (2000, 6))
+    k, chosen = oracle(x, kind="ry"), np.random.RandomState(5).permutation(2000)[:60]
+    mine = QuantumNystroem(QuantumKernel(map="ry"), n_components=60, random_state=5).fit(x)
+    assert np.array_equal(mine.component_indices_, chosen)
+    theirs = Nystroem(kernel="precomputed", n_components=60, random_state=5).fit(k)
+    features, expected = mine.transform(x), k[:, chosen] @ theirs.normalization_.T
+    assert abs(features - expected).max() < 1e-6
 
 
 def test_ridge(data, rng):
@@ -220,7 +231,8 @@ def test_ridge(data, rng):
 
 
 @pytest.mark.parametrize("dtype, error", [("float64", 1e-7), ("float32", 1e-3)])
-@pytest.mark.parametrize("circuit", [{}, {"map": "ry", "scale": 0.7}])
+@pytest.mark.parametrize("circuit", [{}, {"map": "ry", "scale": 0.7}, {
+    "weights": np.array([[0.3, -1.1, 2.0, 0.1], [1.7, 0.4, -0.6, 0.9]]), "reupload": True}])
 def test_ridge_that_stores_no_matrix(circuit, dtype, error, rng):
     x, other, targets = rng.uniform(0, 2, (150, 4)), rng.uniform(0, 2, (15, 4)), rng.standard_normal((150, 2))
     tol = 1e-10 if dtype == "float64" else 1e-5
@@ -242,8 +254,6 @@ def test_what_needs_a_stored_matrix(data):
         ridge.fit(x, y, sample_weight=np.ones(40))
     with pytest.raises(ValueError, match="only a QuantumKernel"):
         clone(ridge).set_params(kernel=RBF()).fit(x, y)
-    with pytest.raises(ValueError, match="re-upload"):
-        clone(ridge).set_params(kernel=QuantumKernel(weights=WEIGHTS, reupload=True)).fit(x, y)
     with pytest.raises(ValueError, match="solver: got 'cg'"):
         QuantumKernelRidge(solver="cg").fit(x, y)
     with pytest.warns(ConvergenceWarning, match="not converged: the relative residual is"):

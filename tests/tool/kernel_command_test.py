@@ -260,7 +260,7 @@ class Kernel(Case):
             self.assertIsNone(process.poll())
             time.sleep(0.001)
         process.send_signal(signal.SIGSTOP)
-        self.refuse(4, "another process makes this K", *arguments)
+        self.refuse(4, "another KernelMatrixStore, of this process or another, has this K", *arguments)
         process.kill()
         process.wait(60)
         self.refuse(USAGE, "another scale .the store has 1, the call has 2.; remove .*k.npy.part and .*k.npy.tiles",

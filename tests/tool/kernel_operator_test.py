@@ -4,12 +4,16 @@
 
 Usage: kernel_operator_test.py PATH_OF_WEFT [unittest arguments].
 """
+import cmath
 import json
 import math
 import os
 import random
+import signal
 import struct
+import subprocess
 import sys
+import time
 import unittest
 
 import command_test
@@ -103,6 +107,98 @@ class KernelOperator(Case):
         text = self.succeed("kernel", "solve", self.x, self.v, "-o", self.out, "--rank", "5", "--dtype", "float32")
         self.assertRegex(text, "kernel solve: 23 rows, 3 qubits, 2 columns, residual .* iterations, rank 5")
         self.assertEqual(self.read("<f4")[0], (23, 2))
+
+    def states(self, rows):
+        """Product states of the rows, which need no simulation: their K is the closed form."""
+        def state(row):
+            amplitudes = [1]
+            for t in row:  # qubit k is bit k
+                zero, one = (math.cos(t / 2) * cmath.exp(-0.5j * t), math.sin(t / 2) * cmath.exp(0.5j * t))
+                amplitudes = [a * zero for a in amplitudes] + [a * one for a in amplitudes]
+            return amplitudes
+        flat = [part for row in rows for a in state(row) for part in (a.real, a.imag)]
+        return with_header(header_text("<c16", "(%d, %d)" % (len(rows), 2 ** len(rows[0]))), struct.pack("<%dd" % len(flat), *flat))
+
+    def test_states(self):
+        x, y = self.write("sx.npy", self.states(self.x_rows)), self.write("sy.npy", self.states(self.y_rows))
+        square, across = kernel(self.x_rows, self.x_rows), kernel(self.x_rows, self.y_rows)
+        text = self.succeed("kernel", "apply", x, self.v, "-o", self.out, "--states")
+        self.assertIn("by states", text)
+        self.near(self.read()[1], times(square, self.v_rows), 1e-11)
+        self.succeed("kernel", "apply", x, self.v, "--y", y, "--transpose", "-o", self.out, "--states")
+        self.near(self.read()[1], times(list(zip(*across)), self.v_rows), 1e-11)
+        self.succeed("kernel", "solve", x, self.v, "--lambda", "0.1", "--tolerance", "1e-10", "-o", self.out, "--states")
+        _, alpha = self.read()
+        self.near([[b + 0.1 * a for a, b in zip(*rows)] for rows in zip(alpha, times(square, alpha))], self.v_rows, 1e-8)
+        coefficients = self.write("alpha.npy", matrix(alpha))
+        self.succeed("kernel", "predict", y, x, coefficients, "-o", self.out, "--states")
+        self.near(self.read()[1], times(kernel(self.y_rows, self.x_rows), alpha), 1e-9)
+        self.succeed("kernel", "eigen", x, "-k", "2", "-o", self.out, "--states")
+        self.read("<f4")
+        self.assertIn("method: states", self.succeed("kernel", "apply", x, self.v, "--explain", "--states"))
+        self.refuse(USAGE, "--states: given states have no circuit", "kernel", "apply", x, self.v, "-o", self.out, "--states",
+                    "--map", "ry")
+
+    def test_layers(self):
+        """K of a circuit with re-upload is that of weft kernel, which kernel_command_test compares with a simulation."""
+        weights = self.write("weights.npy", matrix([[0.3, -1.1, 2.0], [1.7, 0.4, -0.6]]))
+        circuit = ["--weights", weights, "--reupload", "--scale", "0.7"]
+        self.succeed("kernel", self.x, "-o", self.out, "--dtype", "float64", *circuit)
+        square = self.read()[1]
+        text = self.succeed("kernel", "apply", self.x, self.v, "-o", self.out, *circuit)
+        self.assertIn("by states", text)
+        self.near(self.read()[1], times(square, self.v_rows), 1e-11)
+        self.succeed("kernel", "solve", self.x, self.v, "--lambda", "0.1", "--tolerance", "1e-9", "-o", self.out, *circuit)
+        alpha = self.read()[1]
+        self.near([[b + 0.1 * a for a, b in zip(*rows)] for rows in zip(alpha, times(square, alpha))], self.v_rows, 1e-7)
+        self.refuse(USAGE, "--reupload: needs the layers' --weights", "kernel", "apply", self.x, self.v, "-o", self.out,
+                    "--reupload")
+        wrong = self.write("wrong.npy", matrix([[0.3, -1.1]]))
+        self.refuse(USAGE, "wrong.npy: wrong number of columns .got 2, need the 3 of", "kernel", "apply", self.x, self.v, "-o",
+                    self.out, "--reupload", "--weights", wrong)
+
+    def test_resume_after_kills(self):
+        rng = random.Random(5)
+        x = self.write("long.npy", matrix([[rng.uniform(-2, 2) for _ in range(6)] for _ in range(900)]))
+        y = self.write("right.npy", matrix([[rng.uniform(-1, 1)] for _ in range(900)]))
+        solve = ["kernel", "solve", x, y, "-o", self.out, "--lambda", "1e-4", "--tolerance", "1e-9", "--rank", "5",
+                 "--max-iterations", "60"]
+        begin = time.monotonic()
+        self.run_weft(*solve)
+        seconds = time.monotonic() - begin
+        want = self.content("out.npy")
+        os.remove(self.out)
+        before = self.files()
+        file = self.path("solve.ckpt")
+        resume = [*solve, "--checkpoint", file, "--every", "4", "--resume"]
+        killed = 0
+        for _ in range(5):
+            process = subprocess.Popen([command_test.WEFT, *resume], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(seconds * (0.3 + 0.6 * rng.random()))
+            process.send_signal(signal.SIGKILL)
+            if process.wait() == 0:
+                break
+            self.assertFalse(os.path.exists(self.out))
+            killed += os.path.exists(file)
+        else:
+            self.assertGreater(killed, 0)
+        report = json.loads(self.run_weft(*resume, "--json").stdout)
+        self.assertEqual(self.content("out.npy"), want)
+        self.assertEqual(report["converged"], not os.path.exists(file))
+        if os.path.exists(file):  # it has not converged, and may go on
+            other = resume.copy()
+            other[other.index("1e-4")] = "1e-3"
+            self.refuse(USAGE, "solve.ckpt: the checkpoint is of another lambda", *other)
+            with open(file, "r+b") as damaged:
+                damaged.seek(200)
+                damaged.write(b"?!")
+            self.refuse(4, "solve.ckpt: the checkpoint is damaged", *resume)
+            os.remove(file)
+        self.assertEqual(self.files(), sorted([*before, "out.npy"]))
+        with open(file, "w") as notes:
+            notes.write("my notes")
+        self.refuse(4, "it is no checkpoint of a solve", *resume)
+        self.refuse(USAGE, "--resume: needs the file", *solve, "--resume")
 
     def test_a_solve_that_does_not_converge_says_so(self):
         done = self.run_weft("kernel", "solve", self.x, self.v, "-o", self.out, "--lambda", "1e-9", "--rank", "0",

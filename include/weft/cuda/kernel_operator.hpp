@@ -27,8 +27,8 @@ KernelOperatorEstimate estimate_kernel_operator(const KernelMatrixCircuit& circu
                                                 const KernelMatrixShape& shape, std::uint32_t columns = 1,
                                                 const KernelOperatorOptions& options = {});
 
-/// As weft::KernelOperator. It belongs to the thread's current device, where it must be used; its memory is
-/// freed with the last copy, after the work of the device is done.
+/// As weft::KernelOperator, of circuits whose layers cancel. It belongs to the thread's current device, where
+/// it must be used; its memory is freed with the last copy, after the work of the device is done.
 ///
 /// Further errors of this class and of all functions below: no_device - no NVIDIA driver or no device, the
 /// text says which; invalid_argument - an operator of another device; driver, out_of_memory.

@@ -31,19 +31,20 @@ enum class KernelOperatorMethod {
     product,   ///< every value of K, in closed form
     low_rank,  ///< two products with the features of K, whose number is its rank: 3^qubits (ry) or 4^qubits
                ///< (ryrz)
+    states,    ///< the inner products of states, block by block
 };
 const char* to_string(KernelOperatorMethod method) noexcept;
 
 struct KernelOperatorOptions {
     ElementType type = kFloat32;  ///< of the arithmetic, of V and of all results: float32 or float64
-    /// As in KernelMatrixOptions: divides K[i, j] by 1 + jitter and sets the diagonal to 1. For circuits in
-    /// closed form, all of whose states have norm 1, nothing else is left to divide by.
+    /// As in KernelMatrixOptions. For circuits in closed form, all of whose states have norm 1, it divides
+    /// K[i, j] by 1 + jitter and sets the diagonal to 1.
     bool normalize = false;
     double jitter = 0;  ///< at least 0; refused without normalize and with Y
     /// Uses each value of a square K for its row and for its column. automatic: where that is faster.
     Choice symmetric = Choice::automatic;
     /// Multiplies by way of the features of K. automatic: where that is faster, which few qubits and many
-    /// rows are. Refused for more than 2^18 features.
+    /// rows are. Refused for more than 2^18 features, and where states are multiplied.
     Choice low_rank = Choice::automatic;
     double vram_fraction = 0.85;  ///< part of the memory budget that may be used, above 0, at most 1
 };
@@ -57,8 +58,8 @@ struct KernelOperatorEstimate {
     std::uint32_t passes = 1;            ///< over K
     double instructions =
         0;  ///< multiply-adds and multiplications of a pass, a pair of numbers counting once
-    /// Bound of errors: |out - exact| <= error * sum of |V| over the rows of V, for a = 1 and b = 0. See
-    /// docs/kernel_operator.md.
+    /// Bound of errors: |out - exact| <= error * sum of |V| over the rows of V, for a = 1 and b = 0, and for
+    /// states of norm 1. See docs/kernel_operator.md.
     double error = 0;
     std::uint64_t sample_bytes = 0;   ///< device memory that the operator holds
     std::uint64_t scratch_bytes = 0;  ///< that a product takes as well
@@ -73,18 +74,28 @@ KernelOperatorEstimate estimate_kernel_operator(const Backend& backend, const Ke
                                                 const KernelMatrixShape& shape, std::uint32_t columns = 1,
                                                 const KernelOperatorOptions& options = {});
 
-/// K of a circuit whose layers cancel (KernelMatrixCircuit without re-upload, or with one layer), for any
-/// number of qubits. Holds some numbers for each sample in device memory, 4 * (3 qubits) bytes for ryrz in
-/// float32, and nothing of the arrays that it was made from. Cheap to copy; copies share the memory. May be
-/// used from many threads.
+/// The same for states that are given, complex64 or complex128.
+KernelOperatorEstimate estimate_kernel_operator(const Backend& backend, ElementType states,
+                                                const KernelMatrixShape& shape, std::uint32_t columns = 1,
+                                                const KernelOperatorOptions& options = {});
+
+/// K of a circuit, or of states that are given. Cheap to copy; copies share the memory. May be used from many
+/// threads.
 ///
-///   x   [samples, qubits] float32 or float64, radians
-///   y   [others, qubits] of the same type; without it K is that of x with itself
+///   x        [samples, qubits] float32 or float64, radians
+///   y        [others, qubits] of the same type; without it K is that of x with itself
+///   states   [samples, 2^qubits] complex64 or complex128, and `others` [others, 2^qubits] of the same type
+///
+/// A circuit whose layers cancel (KernelMatrixCircuit without re-upload, or with one layer) may have any
+/// number of qubits; the operator holds some numbers for each sample in device memory, 4 * (3 qubits) bytes
+/// for ryrz in float32. Of given states, and of other circuits, it holds packed states, mostly 8 bytes an
+/// amplitude. States of a circuit that do not fit together are made again in each product, tile by tile;
+/// states that are given must fit. It holds nothing of the arrays that it was made from.
 ///
 /// A feature that is not finite makes its row and column of K NaN if it is resident, and is refused in host
-/// memory. Errors: invalid_argument - types, shape, sizes, options, a circuit whose layers do not cancel;
-/// unsupported - float64 on a device without shaderFloat64; out_of_memory - does not fit, with the numbers,
-/// before anything is allocated; EncodeError (<weft/ops/encode.hpp>) - features that are not finite.
+/// memory. Errors: invalid_argument - types, shape, sizes, options; unsupported - float64 on a device without
+/// shaderFloat64; out_of_memory - does not fit, with the numbers, before anything is allocated; EncodeError
+/// (<weft/ops/encode.hpp>) - features or states that are not finite in host memory.
 class KernelOperator {
   public:
     /// From resident features. The work is recorded on `stream`; use the operator on this stream, or on
@@ -94,17 +105,33 @@ class KernelOperator {
     KernelOperator(Stream& stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
                    const ConstDeviceArray& y, const KernelMatrixShape& shape,
                    const KernelOperatorOptions& options = {});
+    KernelOperator(Stream& stream, const ConstDeviceArray& states, const KernelMatrixShape& shape,
+                   const KernelOperatorOptions& options = {});
+    KernelOperator(Stream& stream, const detail::GivenStates<ConstDeviceArray>& states,
+                   const ConstDeviceArray& others, const KernelMatrixShape& shape,
+                   const KernelOperatorOptions& options = {});
     /// From host memory; the device has read it when the constructor returns.
     KernelOperator(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                    const KernelMatrixShape& shape, const KernelOperatorOptions& options = {});
     KernelOperator(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                    const ConstHostArray& y, const KernelMatrixShape& shape,
                    const KernelOperatorOptions& options = {});
+    KernelOperator(Backend& backend, const ConstHostArray& states, const KernelMatrixShape& shape,
+                   const KernelOperatorOptions& options = {});
+    KernelOperator(Backend& backend, const detail::GivenStates<ConstHostArray>& states,
+                   const ConstHostArray& others, const KernelMatrixShape& shape,
+                   const KernelOperatorOptions& options = {});
     /// On every device that is not lost.
     KernelOperator(Devices& devices, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                    const KernelMatrixShape& shape, const KernelOperatorOptions& options = {});
     KernelOperator(Devices& devices, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                    const ConstHostArray& y, const KernelMatrixShape& shape,
+                   const KernelOperatorOptions& options = {});
+
+    KernelOperator(Devices& devices, const ConstHostArray& states, const KernelMatrixShape& shape,
+                   const KernelOperatorOptions& options = {});
+    KernelOperator(Devices& devices, const detail::GivenStates<ConstHostArray>& states,
+                   const ConstHostArray& others, const KernelMatrixShape& shape,
                    const KernelOperatorOptions& options = {});
 
     const KernelMatrixShape& shape() const;
@@ -152,7 +179,8 @@ OpReport kernel_apply(Backend& backend, const KernelOperator& k, const ConstHost
 OpReport kernel_apply(Devices& devices, const KernelOperator& k, const ConstHostArray& v,
                       const HostArray& out, const KernelApplyHostOptions& options = {});
 
-/// Rows of K, which need not be ascending or different.
+/// Rows of K, which need not be ascending or different. Where states are multiplied, a row takes as long as
+/// 64 rows of a product.
 ///
 ///   rows   numbers of rows of X
 ///   out    [rows, columns of K] of the operator's type

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models over quantum kernels that are never stored: ridge regression and Gaussian-process means by conjugate
-// gradients, their predictions, and the largest eigenvalues.
+// gradients, their predictions, the largest eigenvalues, and Nystroem features.
 //
 // Example:
 //     weft::Backend backend;
@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <vector>
 
 #include <weft/ops/kernel_operator.hpp>
@@ -33,6 +34,13 @@ struct KernelSolveOptions {
     std::uint32_t rank = 200;
     KernelPivots pivots = KernelPivots::residual;
     std::uint64_t seed = 1;  ///< of the choice of rows
+    /// A file that takes the state of the solve after every `checkpoint_every` iterations: 24 bytes for each
+    /// value of y. It stays when the solve has ended. Empty: none.
+    std::filesystem::path checkpoint = {};
+    std::uint32_t checkpoint_every = 10;
+    /// Continues from `checkpoint` if that file is there. The solution has the same bits as without
+    /// interruption, on the same device. max_iterations may be another.
+    bool resume = false;
     /// `progress` counts iterations of max_iterations. `cancel` applies too. The other members must keep
     /// their defaults.
     BatchOptions batch = {};
@@ -41,6 +49,7 @@ struct KernelSolveOptions {
 struct KernelSolveReport {
     bool converged = false;
     std::uint32_t iterations = 0;  ///< products with K + lambda I in the recurrence
+    std::uint32_t resumed = 0;     ///< of them, those that the checkpoint had
     std::uint32_t rank = 0;        ///< of the preconditioner, which ends early where nothing of K is left
     /// |y - (K + lambda I) alpha| / |y| of each column, computed anew from the returned solution; 0 if y is
     /// 0.
@@ -63,7 +72,9 @@ struct KernelSolveReport {
 /// do not drift from the true ones. A solution that has not converged is returned with its residuals: a
 /// float32 operator cannot reach residuals below about 2^-24 |K| |alpha| / |y|, which grows as lambda becomes
 /// small. Errors: invalid_argument - types, sizes, options, an operator of X with Y, values of y that are not
-/// finite; as kernel_apply. After cancelled and what `progress` throws, alpha is untouched.
+/// finite, a solution beyond the range of alpha's type, a checkpoint of another operator, y, option or
+/// device, which the text names; io - a checkpoint that is damaged, cannot be written, or is a file of
+/// another kind; as kernel_apply. After an error alpha is untouched, and the last checkpoint is whole.
 KernelSolveReport kernel_solve(Backend& backend, const KernelOperator& k, const ConstHostArray& y,
                                const HostArray& alpha, const KernelSolveOptions& options = {});
 KernelSolveReport kernel_solve(Devices& devices, const KernelOperator& k, const ConstHostArray& y,
@@ -80,6 +91,11 @@ KernelSolveReport kernel_solve(Devices& devices, const KernelOperator& k, const 
 OpReport kernel_predict(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x_new,
                         const ConstHostArray& x, const ConstHostArray& alpha, const HostArray& out,
                         const KernelMatrixShape& shape, const BatchOptions& batch = {});
+
+/// The same for states that are given.
+OpReport kernel_predict(Backend& backend, const ConstHostArray& states_new, const ConstHostArray& states,
+                        const ConstHostArray& alpha, const HostArray& out, const KernelMatrixShape& shape,
+                        const BatchOptions& batch = {});
 
 inline constexpr std::uint32_t kMostEigenvalues = 48;
 
@@ -117,5 +133,35 @@ KernelEigenReport kernel_eigen(Backend& backend, const KernelOperator& k, const 
                                const HostArray& vectors, const KernelEigenOptions& options = {});
 KernelEigenReport kernel_eigen(Devices& devices, const KernelOperator& k, const HostArray& values,
                                const HostArray& vectors, const KernelEigenOptions& options = {});
+
+struct KernelLandmarkOptions {
+    KernelPivots pivots = KernelPivots::residual;
+    std::uint64_t seed = 1;  ///< of the choice
+};
+
+/// Different rows of a square K that stand for the others, `count` or, where nothing of K is left, fewer.
+/// With KernelPivots::residual it takes 4 bytes x samples x count of host memory. Errors: invalid_argument -
+/// options, a count beyond 1 to samples, an operator of X with Y; as kernel_rows.
+std::vector<std::uint32_t> kernel_landmarks(Backend& backend, const KernelOperator& k, std::uint32_t count,
+                                            const KernelLandmarkOptions& options = {});
+
+/// K^(-1/2) of a small square operator, by eigenvalues on the host. Eigenvalues that are rounding errors
+/// count as 0, in the result too.
+///
+///   k     a square operator, of the landmarks
+///   out   [samples, samples] of the operator's type
+///
+/// Errors: invalid_argument - type, size, an operator of X with Y, more than 16384 samples; as kernel_rows.
+void kernel_inverse_root(Backend& backend, const KernelOperator& k, const HostArray& out);
+
+/// Nystroem features F = K root of rows: F F^T is near their kernel.
+///
+///   k      an operator of the rows with the landmarks
+///   root   [landmarks, landmarks], as kernel_inverse_root makes it
+///   out    [rows, landmarks] of the operator's type
+///
+/// Errors: invalid_argument - types, sizes; as kernel_apply.
+OpReport kernel_features(Backend& backend, const KernelOperator& k, const ConstHostArray& root,
+                         const HostArray& out, const BatchOptions& batch = {});
 
 }  // namespace weft

@@ -40,8 +40,8 @@ struct KernelMatrixStoreOptions {
 class KernelMatrixStore {
   public:
     /// Opens the store of that K, or makes one. `type` is float32 or float64. Errors: invalid_argument -
-    /// shape or type, also if those of the store are others; io - another process has the store open, or
-    /// files cannot be made there.
+    /// shape or type, also if those of the store are others; io - another object, of any process, has the
+    /// store open, FILE.part is there without FILE.tiles, or files cannot be made there.
     explicit KernelMatrixStore(const std::filesystem::path& file, const KernelMatrixShape& shape,
                                ElementType type = kFloat32, const KernelMatrixStoreOptions& options = {});
     KernelMatrixStore(KernelMatrixStore&&) noexcept;
@@ -62,7 +62,7 @@ class KernelMatrixStore {
 
   private:
     friend struct detail::Access;
-    kernels::TileStore& state() const { return *store_; }
+    kernels::TileStore& state() const;  ///< Errors: invalid_argument - moved from.
 
     std::unique_ptr<kernels::TileStore> store_;
 };

@@ -108,6 +108,8 @@ GramProblem problem_of(const KernelMatrixPlan& plan, const CircuitFacts& circuit
     const std::uint64_t part = circuit.on_host ? s.block : s.tile;
     problem.rows = whole ? plan.shape.samples : std::min(part, plan.shape.samples);
     problem.columns = whole ? plan.shape.columns() : std::min(part, plan.shape.columns());
+    // Blocks of a product may be turned.
+    if (circuit.block != 0) problem.rows = problem.columns = std::max(problem.rows, problem.columns);
     problem.symmetric = whole && plan.shape.square();
     problem.leading = circuit.on_host ? s.block : plan.shape.columns();
     return problem;
@@ -115,13 +117,14 @@ GramProblem problem_of(const KernelMatrixPlan& plan, const CircuitFacts& circuit
 
 // Rows and columns of K that go to host memory at a time. Rows must be long enough for copies, and the bytes
 // few enough for several blocks.
-std::uint64_t block_of(const KernelMatrixPlan& plan) {
+std::uint64_t block_of(const KernelMatrixPlan& plan, const CircuitFacts& circuit) {
     // Products of many amplitudes take longer than any copy, so their blocks should fill the device. With few
     // amplitudes the copies decide. Then blocks should be several and small, because page-locked memory costs
     // a quarter of a millisecond a megabyte.
     const bool many = plan.shape.qubits >= 14;
     const std::uint64_t most = many ? 4096 : 2048;
     const std::uint64_t side = round_up(larger_side(plan.shape), kPackRows);
+    if (circuit.block != 0) return std::min({circuit.block, plan.states.tile, side});
     const std::uint64_t part = many ? side : round_up((side + 3) / 4, kPackRows);
     return std::min(
         {most, plan.states.tile, std::max<std::uint64_t>(part, std::min<std::uint64_t>(side, 512))});
@@ -148,7 +151,7 @@ void replan(KernelMatrixPlan& plan, const KernelMatrixDevice& device, const Circ
             std::uint64_t tile, std::uint64_t built, bool bulk, bool normalize) {
     plan.states.tile = tile;
     plan.states.bulk = bulk;
-    plan.states.block = block_of(plan);
+    plan.states.block = block_of(plan, circuit);
     plan.states.gram = plan_gram(problem_of(plan, circuit, normalize), device.gram);
     plan.states.chunk_rows = std::min(chunk_rows(plan, device), built);
     plan_packing(plan, device, normalize);

@@ -27,9 +27,10 @@ struct CircuitFacts {
     FeatureMap map = FeatureMap::ryrz;
     std::uint32_t layers = 0;
     bool reupload = false;
-    bool given = false;    ///< states are given, not a circuit
-    bool given64 = false;  ///< as complex128
-    bool on_host = false;  ///< the call is on host memory
+    bool given = false;       ///< states are given, not a circuit
+    bool given64 = false;     ///< as complex128
+    bool on_host = false;     ///< K is made block by block, for host memory or for products
+    std::uint64_t block = 0;  ///< rows and columns of K that are made at a time, a multiple of 64; 0: planned
 };
 
 /// What a plan needs to know of a device.

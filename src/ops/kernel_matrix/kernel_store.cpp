@@ -36,11 +36,15 @@ HostArray KernelMatrixStore::values() const noexcept {
     return {bytes.data(), store_->shape().values(), store_->type()};
 }
 
-void KernelMatrixStore::finish() {
+kernels::TileStore& KernelMatrixStore::state() const {
     if (!store_)
         throw Error(Errc::invalid_argument,
                     "KernelMatrixStore: moved from (need the object that it was moved to)");
-    store_->finish();
+    return *store_;
+}
+
+void KernelMatrixStore::finish() {
+    state().finish();
 }
 
 }  // namespace weft

@@ -32,25 +32,6 @@ std::string products_text(const GramPlan& gram) {
            to_string(gram.tile);
 }
 
-/// All digits of a number.
-std::string exact(double value) {
-    char text[32];
-    const auto [end, error] = std::to_chars(text, text + sizeof text, value);
-    return error == std::errc{} ? std::string(text, end) : std::string("?");
-}
-
-std::string contents(const ConstHostArray& array) {
-    ContentSum sum;
-    sum.add({static_cast<const std::byte*>(array.data), array.size * array.type.bytes()});
-    char text[20];
-    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(sum.value()));
-    return to_string(array.type) + " " + text;
-}
-
-const char* choice_text(Choice choice) {
-    return choice == Choice::on ? "on" : choice == Choice::off ? "off" : "automatic";
-}
-
 std::uint64_t number_of(const StoreFacts& facts, const char* name) {
     const std::string* const text = find_fact(facts, name);
     std::uint64_t value = 0;
@@ -63,6 +44,28 @@ std::uint64_t number_of(const StoreFacts& facts, const char* name) {
 }
 
 }  // namespace
+
+std::string exact(double value) {
+    char text[32];
+    const auto [end, error] = std::to_chars(text, text + sizeof text, value);
+    return error == std::errc{} ? std::string(text, end) : std::string("?");
+}
+
+std::string contents(const ConstHostArray& array) {
+    ContentSum sum;
+    sum.add({static_cast<const std::byte*>(array.data), array.size * array.type.bytes()});
+    return to_string(array.type) + " " + sum_text(sum);
+}
+
+std::string sum_text(const ContentSum& sum) {
+    char text[20];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(sum.value()));
+    return text;
+}
+
+const char* choice_text(Choice choice) noexcept {
+    return choice == Choice::on ? "on" : choice == Choice::off ? "off" : "automatic";
+}
 
 StorePin pin_of(const KernelMatrixPlan& plan, std::uint64_t tile_bytes) {
     if (plan.method == KernelMatrixMethod::product) return {.rows = rows_of_product(plan, tile_bytes)};

@@ -46,6 +46,12 @@ StorePin read_pin(const StoreFacts& facts);
 /// built.
 std::vector<StoreTile> store_tiles(const KernelMatrixPlan& plan, const StorePin& pin);
 
+/// Values of facts: all digits of a number, the type and the checksum of an array, a checksum.
+std::string exact(double value);
+std::string contents(const ConstHostArray& array);
+std::string sum_text(const ContentSum& sum);
+const char* choice_text(Choice choice) noexcept;
+
 /// The facts of a call that do not depend on a device. `circuit` is null if states are given.
 StoreFacts call_facts(const KernelMatrixCircuit* circuit, const ConstHostArray& x, const ConstHostArray* y,
                       const KernelMatrixShape& shape, const KernelMatrixOptions& options);

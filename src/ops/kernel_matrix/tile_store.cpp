@@ -120,13 +120,21 @@ TileStore::~TileStore() {
 }
 
 void TileStore::open_records() {
+    std::error_code ignored;
     for (;;) {
+        const bool of_store = fs::exists(file_of_records_, ignored);
+        // Whoever makes FILE.part has made the records before.
+        if (!of_store && fs::exists(part_, ignored))
+            throw Error(Errc::io, "kernel_matrix: " + part_.string() +
+                                      ": is there without the records of a tile store, " +
+                                      file_of_records_.string() + " (remove it or name another K)");
         lock_ = open_file(file_of_records_, O_CREAT);
         if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
             if (errno != EWOULDBLOCK) fail(file_of_records_, "cannot be locked", errno);
             throw Error(Errc::io,
                         "kernel_matrix: " + file_of_records_.string() +
-                            ": another process makes this K (wait for it or end it)",
+                            ": another KernelMatrixStore, of this process or another, has this K (need one "
+                            "at a time)",
                         EWOULDBLOCK);
         }
         // Another process may have finished, and removed the file, between the two calls.

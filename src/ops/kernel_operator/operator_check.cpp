@@ -11,7 +11,15 @@
 namespace weft {
 
 const char* to_string(KernelOperatorMethod method) noexcept {
-    return method == KernelOperatorMethod::product ? "product" : "low_rank";
+    switch (method) {
+        case KernelOperatorMethod::product:
+            return "product";
+        case KernelOperatorMethod::low_rank:
+            return "low_rank";
+        case KernelOperatorMethod::states:
+            break;
+    }
+    return "states";
 }
 
 namespace kernels {
@@ -19,20 +27,6 @@ namespace {
 
 [[noreturn]] void refuse(const char* function, const std::string& what) {
     throw Error(Errc::invalid_argument, std::string(function) + ": " + what);
-}
-
-/// Checks that kernel matrices have too; their texts get the name of the operator.
-template <class Check>
-auto renamed(const Check& check) {
-    try {
-        return check();
-    } catch (const Error& error) {
-        std::string text = error.what();
-        for (const std::string other : {"kernel_matrix: ", "KernelMatrixOptions::"})
-            if (const std::size_t at = text.find(other); at != std::string::npos)
-                text.replace(at, other.size(), at == 0 ? "KernelOperator: " : "KernelOperatorOptions::");
-        throw Error(error.code(), text);
-    }
 }
 
 void check_type(const char* function, const char* what, ElementType got, ElementType need) {
@@ -47,6 +41,43 @@ void check_size(const char* function, const char* what, std::uint64_t got, std::
                              " values, need " + std::to_string(need) + ")");
 }
 
+constexpr const char* kOperator = "KernelOperator";
+
+void check_options(const KernelMatrixShape& shape, const KernelOperatorOptions& options) {
+    KernelMatrixOptions same;
+    same.normalize = options.normalize;
+    same.jitter = options.jitter;
+    same.vram_fraction = options.vram_fraction;
+    check_real_type("type", options.type);
+    check_kernel_options(same);
+    check_options_apply(same, shape, KernelMatrixMethod::product);
+}
+
+void check_sizes(const KernelMatrixShape& shape, const KernelOperatorOptions& options) {
+    constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 31;
+    for (const std::uint64_t rows : {shape.samples, shape.others})
+        if (rows > kMostSamples)
+            refuse(kOperator, "too many samples (got " + std::to_string(rows) + ", need at most 2^31)");
+    if (options.symmetric == Choice::on && !shape.square())
+        refuse(kOperator, "symmetric does not apply to K of X with Y (got on, need automatic or off)");
+}
+
+void refuse_low_rank(const KernelOperatorOptions& options) {
+    if (options.low_rank == Choice::on)
+        refuse(kOperator, "low_rank does not apply to products of states (got on, need automatic or off)");
+}
+
+/// Types and lengths of X and Y, whose rows have `row` values.
+void check_inputs(const ArrayFacts& x, const std::optional<ArrayFacts>& y, const KernelMatrixShape& shape,
+                  std::uint64_t row) {
+    check_size(kOperator, "x", x.size, shape.samples * row);
+    if (!y) return;
+    if (y->type != x.type)
+        refuse(kOperator, "y is of another type than x (got " + to_string(y->type) + ", need " +
+                              to_string(x.type) + ")");
+    check_size(kOperator, "y", y->size, shape.others * row);
+}
+
 void check_factor(const char* name, double value) {
     if (!std::isfinite(value))
         refuse("kernel_apply", std::string(name) + " is not finite (got " + std::to_string(value) +
@@ -55,45 +86,71 @@ void check_factor(const char* name, double value) {
 
 }  // namespace
 
+std::string operator_text(std::string text) {
+    for (const std::string other : {"kernel_matrix: ", "KernelMatrixOptions::"})
+        if (const std::size_t at = text.find(other); at != std::string::npos)
+            text.replace(at, other.size(), at == 0 ? "KernelOperator: " : "KernelOperatorOptions::");
+    return text;
+}
+
+CircuitFacts check_any_operator(const KernelMatrixCircuit& circuit, const KernelMatrixShape& shape,
+                                bool with_y, const KernelOperatorOptions& options) {
+    const CircuitFacts facts = as_operator([&] {
+        check_kernel_shape(shape, with_y);
+        check_options(shape, options);
+        return circuit_facts(shape, circuit, false);
+    });
+    check_sizes(shape, options);
+    if (effective_layers(facts) != 0) {
+        refuse_low_rank(options);
+    } else if (options.low_rank == Choice::on && features_of(circuit.map, shape.qubits) > kMostFeatures) {
+        refuse(kOperator, "low_rank: too many features (got " + std::to_string(shape.qubits) +
+                              " qubits, need at most 9 of ryrz, 11 of ry)");
+    }
+    return facts;
+}
+
+CircuitFacts check_any_operator(const KernelMatrixCircuit& circuit, const ArrayFacts& x,
+                                const std::optional<ArrayFacts>& y, const KernelMatrixShape& shape,
+                                const KernelOperatorOptions& options) {
+    const CircuitFacts facts = check_any_operator(circuit, shape, y.has_value(), options);
+    as_operator([&] { check_real_type("x", x.type); });
+    check_inputs(x, y, shape, shape.qubits);
+    return facts;
+}
+
 void check_operator(const KernelMatrixCircuit& circuit, const KernelMatrixShape& shape, bool with_y,
                     const KernelOperatorOptions& options) {
-    constexpr const char* kFunction = "KernelOperator";
-    KernelMatrixOptions same;
-    same.normalize = options.normalize;
-    same.jitter = options.jitter;
-    same.vram_fraction = options.vram_fraction;
-    const std::uint32_t layers = renamed([&] {
-        check_kernel_shape(shape, with_y);
-        check_real_type("type", options.type);
-        check_kernel_options(same);
-        check_options_apply(same, shape, KernelMatrixMethod::product);
-        return effective_layers(circuit_facts(shape, circuit, false));
-    });
-    constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 31;
-    for (const std::uint64_t rows : {shape.samples, shape.others})
-        if (rows > kMostSamples)
-            refuse(kFunction, "too many samples (got " + std::to_string(rows) + ", need at most 2^31)");
-    if (layers != 0)
-        refuse(kFunction, "layers with re-upload do not cancel (got " + std::to_string(layers + 1) +
+    if (const std::uint32_t layers = effective_layers(check_any_operator(circuit, shape, with_y, options));
+        layers != 0)
+        refuse(kOperator, "layers with re-upload do not cancel (got " + std::to_string(layers + 1) +
                               " layers, need at most 1, or reupload = false); kernel_matrix stores such K");
-    if (options.low_rank == Choice::on && features_of(circuit.map, shape.qubits) > kMostFeatures)
-        refuse(kFunction, "low_rank: too many features (got " + std::to_string(shape.qubits) +
-                              " qubits, need at most 9 of ryrz, 11 of ry)");
-    if (options.symmetric == Choice::on && !shape.square())
-        refuse(kFunction, "symmetric does not apply to K of X with Y (got on, need automatic or off)");
 }
 
 void check_operator(const KernelMatrixCircuit& circuit, const ArrayFacts& x,
                     const std::optional<ArrayFacts>& y, const KernelMatrixShape& shape,
                     const KernelOperatorOptions& options) {
     check_operator(circuit, shape, y.has_value(), options);
-    check_real_type("x", x.type);
-    check_size("KernelOperator", "x", x.size, shape.samples * shape.qubits);
-    if (!y) return;
-    if (y->type != x.type)
-        refuse("KernelOperator", "y is of another type than x (got " + to_string(y->type) + ", need " +
-                                     to_string(x.type) + ")");
-    check_size("KernelOperator", "y", y->size, shape.others * shape.qubits);
+    check_any_operator(circuit, x, y, shape, options);
+}
+
+CircuitFacts check_given_operator(ElementType states, const KernelMatrixShape& shape, bool with_y,
+                                  const KernelOperatorOptions& options) {
+    const CircuitFacts facts = as_operator([&] {
+        check_state_shape(shape, with_y);
+        check_options(shape, options);
+        return state_facts(states, false);
+    });
+    check_sizes(shape, options);
+    refuse_low_rank(options);
+    return facts;
+}
+
+CircuitFacts check_given_operator(const ArrayFacts& x, const std::optional<ArrayFacts>& y,
+                                  const KernelMatrixShape& shape, const KernelOperatorOptions& options) {
+    const CircuitFacts facts = check_given_operator(x.type, shape, y.has_value(), options);
+    check_inputs(x, y, shape, std::uint64_t{1} << shape.qubits);
+    return facts;
 }
 
 void check_columns(std::uint64_t columns) {

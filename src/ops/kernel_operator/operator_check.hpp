@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include <weft/error.hpp>
 #include <weft/ops/kernel_operator.hpp>
 
 #include "ops/kernel_matrix/kernel_check.hpp"
@@ -14,13 +16,38 @@
 
 namespace weft::kernels {
 
-/// Checks shape, circuit, options, types and lengths of features.
+/// A text of an error of kernel matrices as one of operators.
+std::string operator_text(std::string text);
+
+/// Checks shape, circuit, options, types and lengths of features. Refuses circuits without a closed form.
 void check_operator(const KernelMatrixCircuit& circuit, const ArrayFacts& x,
                     const std::optional<ArrayFacts>& y, const KernelMatrixShape& shape,
                     const KernelOperatorOptions& options);
 /// The same without the features.
 void check_operator(const KernelMatrixCircuit& circuit, const KernelMatrixShape& shape, bool with_y,
                     const KernelOperatorOptions& options);
+
+/// The same, but the circuit may be any.
+CircuitFacts check_any_operator(const KernelMatrixCircuit& circuit, const ArrayFacts& x,
+                                const std::optional<ArrayFacts>& y, const KernelMatrixShape& shape,
+                                const KernelOperatorOptions& options);
+CircuitFacts check_any_operator(const KernelMatrixCircuit& circuit, const KernelMatrixShape& shape,
+                                bool with_y, const KernelOperatorOptions& options);
+/// Checks shape, options, types and lengths of states that are given.
+CircuitFacts check_given_operator(const ArrayFacts& x, const std::optional<ArrayFacts>& y,
+                                  const KernelMatrixShape& shape, const KernelOperatorOptions& options);
+CircuitFacts check_given_operator(ElementType states, const KernelMatrixShape& shape, bool with_y,
+                                  const KernelOperatorOptions& options);
+
+/// Calls check(), which kernel matrices have too; texts of its errors get the name of the operator.
+template <class Check>
+auto as_operator(const Check& check) {
+    try {
+        return check();
+    } catch (const Error& error) {
+        throw Error(error.code(), operator_text(error.what()));
+    }
+}
 
 /// Checks a number of columns of V.
 void check_columns(std::uint64_t columns);

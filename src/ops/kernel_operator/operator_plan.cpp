@@ -9,6 +9,7 @@
 
 #include "ops/kernel_matrix/gram_plan.hpp"
 #include "ops/kernel_operator/operator_shapes.hpp"
+#include "ops/kernel_operator/operator_states.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -309,6 +310,7 @@ std::optional<LowRankPlan> plan_low_rank(const OperatorPlan& plan, const ApplySi
 }
 
 KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t columns) {
+    if (plan.states) return estimate_operator_of_states(plan, columns);
     const ApplySide side = side_of(plan, false);
     const std::vector<ApplyPass> passes = plan_passes(plan, side, columns, true);
     KernelOperatorEstimate estimate;

@@ -6,11 +6,13 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <weft/device.hpp>
 #include <weft/ops/kernel_operator.hpp>
 
+#include "ops/kernel_matrix/kernel_plan.hpp"
 #include "shaders/kernel_operator/operator_parameters.h"
 
 namespace weft::kernels {
@@ -37,6 +39,16 @@ struct SampleLayout {
     std::uint64_t numbers() const noexcept { return std::uint64_t{parts} * part_numbers; }
 };
 
+/// What an operator of states knows besides: the kernel matrix whose blocks it makes.
+struct OperatorOfStates {
+    KernelMatrixPlan matrix;
+    bool given = false;        ///< states are given, not a circuit
+    std::uint64_t block = 64;  ///< rows and columns of a block, a multiple of 64
+    std::uint64_t bytes = 0;   ///< of device memory, without blocks
+    double kernel_error = 0;   ///< of a value of K
+    std::vector<std::string> reasons{};
+};
+
 struct OperatorPlan {
     OperatorDevice device;
     KernelMatrixShape shape;
@@ -44,6 +56,7 @@ struct OperatorPlan {
     bool rz = true;
     bool real64 = false;
     SampleLayout layout;
+    std::optional<OperatorOfStates> states{};  ///< no closed form: nothing of `layout` counts then
 
     std::uint64_t real_bytes() const noexcept { return real64 ? 8 : 4; }
     std::uint64_t sample_bytes() const noexcept { return layout.numbers() * real_bytes(); }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <Eigen/Cholesky>
+#include <Eigen/QR>
 
 #include <weft/error.hpp>
 
@@ -114,6 +115,8 @@ struct LowRankInverse::Impl {
     std::uint32_t threads = 1;
     Eigen::MatrixXf factor;  // own rows of F
     Index rank = 0;
+    Index directions = 0;               // of F^T F, beyond rounding
+    std::vector<std::uint32_t> chosen;  // rows, in order
     Eigen::LLT<Eigen::MatrixXd> inner;  // of F^T F + shift I
 
     /// The place of each of these rows that are own ones, as use(i, place).
@@ -161,6 +164,7 @@ Index LowRankInverse::Impl::take_rows(const SolveKernel& kernel, const std::vect
     left = left.cwiseMax(0.0);
     each_own(rows, [&](Index, Index row) { left[row] = 0; });
     rank += count;
+    chosen.insert(chosen.end(), rows.begin(), rows.end());
     return count;
 }
 
@@ -176,6 +180,14 @@ double largest_eigenvalue(const Eigen::MatrixXd& matrix) {
     return value;
 }
 
+/// The rank of F^T F, of which the lower half is there, without what rounding of F adds.
+Index directions_of(const Eigen::MatrixXd& gram) {
+    if (gram.rows() == 0) return 0;
+    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> factors(gram.selfadjointView<Eigen::Lower>());
+    factors.setThreshold(1e-7);
+    return factors.rank();
+}
+
 void LowRankInverse::Impl::factorize(double lambda, double mean_left) {
     std::vector<Eigen::MatrixXd> grams(threads, Eigen::MatrixXd::Zero(rank, rank));
     each_part(factor.rows(), threads, [&](std::uint64_t part, Index first, Index some) {
@@ -189,6 +201,7 @@ void LowRankInverse::Impl::factorize(double lambda, double mean_left) {
     Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(rank, rank);
     for (const Eigen::MatrixXd& part : grams) gram += part;
     sum_over(ranks, gram);
+    directions = directions_of(gram);
     // What F leaves of K is about its mean diagonal, which `normalize` with jitter gives every direction. F
     // has float32: a shift far below its rounding would leave nothing but that.
     constexpr double kRounding = 0x1p-19;
@@ -197,15 +210,17 @@ void LowRankInverse::Impl::factorize(double lambda, double mean_left) {
     inner.compute(gram);
 }
 
-LowRankInverse::LowRankInverse(const SolveKernel& kernel, const KernelSolveOptions& options)
+LowRankInverse::LowRankInverse(const SolveKernel& kernel, const KernelSolveOptions& options,
+                               std::uint32_t threads)
     : impl_(new Impl(kernel)) {
     const auto samples = static_cast<Index>(impl_->own.last - impl_->own.first);
     const auto all = static_cast<double>(kernel.samples);
     const auto most = static_cast<Index>(std::min<std::uint64_t>(options.rank, kernel.samples));
-    impl_->threads = core::usable_cores();
+    impl_->threads = threads != 0 ? threads : core::usable_cores();
     impl_->factor.resize(samples, most);
     std::mt19937_64 random(options.seed);
     Eigen::VectorXd left = Eigen::VectorXd::Ones(samples);
+    if (kernel.diagonal) kernel.diagonal(std::span(left.data(), static_cast<std::size_t>(samples)));
     double of_all = all;          // what F leaves of the diagonal
     constexpr Index kBlock = 64;  // rows that are drawn together
     while (impl_->rank < most && of_all > 1e-6 * all) {
@@ -218,10 +233,19 @@ LowRankInverse::LowRankInverse(const SolveKernel& kernel, const KernelSolveOptio
     }
     impl_->factorize(options.lambda, of_all / all);
 }
+LowRankInverse::LowRankInverse(const SolveKernel& kernel, const KernelSolveOptions& options,
+                               SolveCheckpoint* checkpoint)
+    : LowRankInverse(kernel, options,
+                     checkpoint == nullptr
+                         ? 0
+                         : static_cast<std::uint32_t>(checkpoint->pinned("threads", core::usable_cores()))) {}
 LowRankInverse::~LowRankInverse() = default;
 
 std::uint32_t LowRankInverse::rank() const noexcept {
-    return static_cast<std::uint32_t>(impl_->rank);
+    return static_cast<std::uint32_t>(impl_->directions);
+}
+const std::vector<std::uint32_t>& LowRankInverse::rows() const noexcept {
+    return impl_->chosen;
 }
 
 void LowRankInverse::apply(std::span<const double> v, std::span<double> out, std::uint32_t columns) const {
@@ -296,6 +320,26 @@ class Recurrence {
     const RowOfNumbers& relative() const noexcept { return relative_; }
     bool small_enough() const { return (relative_ <= tolerance_).all(); }
 
+    /// What a checkpoint has of it.
+    void put_into(SolveState& state) const {
+        const auto copy = [](const auto& from, std::vector<double>& to) {
+            to.assign(from.data(), from.data() + from.size());
+        };
+        copy(x_, state.solution);
+        copy(residual_, state.residual);
+        copy(direction_, state.direction);
+        copy(product_, state.product);
+    }
+    void take_from(const SolveState& state) {
+        const auto copy = [](const std::vector<double>& from, auto& to) {
+            std::copy(from.begin(), from.end(), to.data());
+        };
+        copy(state.solution, x_);
+        copy(state.residual, residual_);
+        copy(state.direction, direction_);
+        copy(state.product, product_);
+    }
+
   private:
     /// The scalar products of the columns of two matrices.
     template <class A, class B>
@@ -341,12 +385,28 @@ class Recurrence {
 
 void conjugate_gradients(const SolveKernel& kernel, const LowRankInverse* inverse, std::span<const double> y,
                          std::span<double> x, const KernelSolveOptions& options, const IterationDone& done,
-                         KernelSolveReport& report) {
+                         KernelSolveReport& report, SolveCheckpoint* checkpoint) {
     constexpr std::uint32_t kReplaceEvery = 25;
     Recurrence state(kernel, inverse, y, x, options.tolerance);
     double last_true = 1;
     bool is_true = true;  // the residual at hand is the true one
+    bool exhausted = false;
+    if (checkpoint != nullptr && checkpoint->found()) {
+        const SolveState& found = *checkpoint->found();
+        state.take_from(found);
+        report.iterations = report.resumed = found.iterations;
+        is_true = found.is_true;
+        last_true = found.last_true;
+    }
+    const auto save = [&] {
+        SolveState kept{report.iterations, is_true, last_true, {}, {}, {}, {}};
+        state.put_into(kept);
+        checkpoint->save(kept);
+    };
+    // Also a file that cannot be written is found before the work begins.
+    if (checkpoint != nullptr && !checkpoint->found()) save();
     while (report.iterations < options.max_iterations && !(is_true && state.small_enough())) {
+        if (checkpoint != nullptr && checkpoint->due(report.iterations)) save();
         is_true = (report.iterations + 1) % kReplaceEvery == 0;
         state.step(is_true);
         done(++report.iterations);
@@ -355,10 +415,13 @@ void conjugate_gradients(const SolveKernel& kernel, const LowRankInverse* invers
         is_true = true;
         const double now = state.relative().maxCoeff();
         // The recurrence promises more than the arithmetic of K can give.
-        if (now > options.tolerance && now > last_true / 2) break;
+        exhausted = now > options.tolerance && now > last_true / 2;
+        if (exhausted) break;
         last_true = now;
         state.restart();
     }
+    // A later call may have more iterations.
+    if (checkpoint != nullptr && !exhausted && checkpoint->saved() != report.iterations) save();
     if (!is_true) state.replace_residual();
     const RowOfNumbers residuals = state.relative();
     report.residuals.assign(residuals.begin(), residuals.end());
@@ -385,6 +448,8 @@ void check_solve(const KernelMatrixShape& shape, ElementType type, const ConstHo
         refuse("lambda out of range (got " + in_text(options.lambda) + ", need above 0)");
     if (!(options.tolerance > 0) || !(options.tolerance < 1))
         refuse("tolerance out of range (got " + in_text(options.tolerance) + ", need above 0, below 1)");
+    if (options.checkpoint_every == 0) refuse("checkpoint_every out of range (got 0, need 1 or more)");
+    if (options.resume && options.checkpoint.empty()) refuse("resume needs a checkpoint (got an empty name)");
     if (static_cast<unsigned>(options.pivots) > static_cast<unsigned>(KernelPivots::residual))
         refuse("no such pivots (got " + in_text(static_cast<int>(options.pivots)) + ", need 0 or 1)");
 }

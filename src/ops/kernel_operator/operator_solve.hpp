@@ -10,6 +10,8 @@
 
 #include "ops/kernel_operator/operator_ranks.hpp"
 
+#include "ops/kernel_operator/solve_checkpoint.hpp"
+
 namespace weft::kernels {
 
 /// What a solve needs of K. Matrices are row by row. A rank has its own rows of all vectors, and its own
@@ -21,6 +23,8 @@ struct SolveKernel {
     /// Rows of K, [rows, own samples].
     std::function<void(const std::vector<std::uint32_t>& rows, std::span<float> out)> rows;
     KernelRanks ranks{};
+    /// The own rows of the diagonal of K; empty: it is 1.
+    std::function<void(std::span<double> out)> diagonal = {};
 
     KernelRankRows own() const { return kernel_rank_rows(samples, ranks.rank, ranks.size); }
 };
@@ -28,10 +32,15 @@ struct SolveKernel {
 /// (F F^T + s I)^-1 with a low-rank F F^T that is near K, and s of at least lambda.
 class LowRankInverse {
   public:
-    /// K has a diagonal of ones.
-    LowRankInverse(const SolveKernel& kernel, const KernelSolveOptions& options);
+    /// Sums depend on the number of `threads` in their last bits; 0: as many as there are cores.
+    LowRankInverse(const SolveKernel& kernel, const KernelSolveOptions& options, std::uint32_t threads = 0);
+    /// As many as a checkpoint says, or as there are cores, which a new one keeps; it may be null.
+    LowRankInverse(const SolveKernel& kernel, const KernelSolveOptions& options, SolveCheckpoint* checkpoint);
     ~LowRankInverse();
+    /// Directions of K that F has, beyond the rounding of float32.
     std::uint32_t rank() const noexcept;
+    /// The rows in which F F^T agrees with K, in the order in which they were drawn.
+    const std::vector<std::uint32_t>& rows() const noexcept;
     /// Of `columns` vectors, of which this rank has its rows.
     void apply(std::span<const double> v, std::span<double> out, std::uint32_t columns) const;
 
@@ -43,11 +52,11 @@ class LowRankInverse {
 /// Called after each iteration with their number; may throw.
 using IterationDone = std::function<void(std::uint32_t iterations)>;
 
-/// x with (K + lambda I) x = y; fills in iterations, residuals and converged. `inverse` may be null. y and x
-/// have all rows, of which a rank reads and writes its own.
+/// x with (K + lambda I) x = y; fills in iterations, residuals and converged. `inverse` and `checkpoint` may
+/// be null. y and x have all rows, of which a rank reads and writes its own.
 void conjugate_gradients(const SolveKernel& kernel, const LowRankInverse* inverse, std::span<const double> y,
                          std::span<double> x, const KernelSolveOptions& options, const IterationDone& done,
-                         KernelSolveReport& report);
+                         KernelSolveReport& report, SolveCheckpoint* checkpoint = nullptr);
 
 /// Errors: invalid_argument.
 void check_solve(const KernelMatrixShape& shape, ElementType type, const ConstHostArray& y,

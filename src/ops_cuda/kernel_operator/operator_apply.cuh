@@ -22,7 +22,7 @@ struct OperatorApply {
         kernels::that_fits(kernels::gpu_shape(kNeeds), kNeeds, kSharedBytes);
     OPERATOR_MEMBERS(OperatorApplyLaunch, OperatorApplyParameters, kShape.workgroup);
     static constexpr uint kQubits = qubits, kNumbers = WEFT_OF_QUBIT, kRows = kShape.rows, kWidth = width,
-                          kTile = kShape.tile, kTogether = kShape.together;
+                          kTile = kShape.tile, kTogether = kShape.together, kTwiceTogether = 16 / width;
     static constexpr bool kParts = parts, kSymmetric = symmetric;
     const Real4* row_samples;
     const Real4* column_samples;

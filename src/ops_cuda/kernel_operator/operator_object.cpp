@@ -11,6 +11,7 @@
 
 #include "cuda/check.hpp"
 #include "cuda/plan_device.hpp"
+#include "cuda/scratch.hpp"
 #include "ops/kernel_matrix/gram_plan.hpp"
 #include "ops/kernel_operator/operator_parameters.hpp"
 #include "ops_cuda/kernel_operator/operator_launch.hpp"
@@ -98,7 +99,7 @@ OperatorPlan operator_plan_here(const char* function, const KernelMatrixCircuit&
     kernels::OperatorDevice device;
     device.limits = plan_device().limits;
     device.float64 = true;
-    device.budget_bytes = free;
+    device.budget_bytes = free + kept_scratch_bytes(function);
     device.compiled_ahead = true;
     return kernels::plan_operator(device, shape, circuit.map, options);
 }

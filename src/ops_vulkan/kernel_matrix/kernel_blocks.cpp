@@ -9,97 +9,10 @@
 
 #include "base/batch_call.hpp"
 #include "ops/kernel_matrix/block_copies.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_packed.hpp"
 
 namespace weft::kernels {
 namespace {
-
-/// A tile of packed states of one side.
-class PackedTile {
-  public:
-    PackedTile(KernelMemory& memory, const KernelMatrixPlan& plan, std::uint64_t rows)
-        : plan_(plan),
-          planes_(memory.words(plan.states.gram.packed_bytes(std::min(plan.states.tile, rows)) / 4,
-                               "kernel packed states")) {}
-
-    /// Packs these rows in place of those before, unless they are there already.
-    void fill(Stream& stream, GramProduct& product, StateSource& source, Normalizer* normalizer,
-              const StateRows& rows) {
-        if (held_ == rows) return;
-        held_ = rows;
-        const std::uint64_t chunk = plan_.states.chunk_rows;
-        for (std::uint64_t at = 0; at < rows.count; at += chunk)
-            source.pack(stream, {rows.of_y, rows.row + at, std::min(chunk, rows.count - at)},
-                        {product, planes_, at}, normalizer);
-        first_ = rows.row;
-        if (plan_.states.gram.problem.scaled) factors_ = normalizer->factors(rows.of_y, rows.row);
-    }
-    /// Packed rows from `row` of the side on.
-    GramRows rows(std::uint64_t row, std::uint64_t count) const {
-        GramRows rows{planes_, row - first_, count, factors_};
-        if (rows.factors) rows.factors->first += rows.first;
-        return rows;
-    }
-
-  private:
-    const KernelMatrixPlan& plan_;
-    Words planes_;
-    std::optional<StateRows> held_;
-    std::uint64_t first_ = 0;
-    std::optional<GramFactors> factors_;
-};
-
-/// Packed tiles of both sides, and the product that multiplies pairs of them.
-class PackedTiles {
-  public:
-    PackedTiles(Stream& stream, KernelMemory& memory, const KernelMatrixPlan& plan, StateSource& source,
-                const KernelMatrixOptions& options)
-        : stream_(stream),
-          plan_(plan),
-          source_(source),
-          product_(stream, plan.states.gram, sums(memory, plan)) {
-        rows_.emplace(memory, plan, plan.shape.samples);
-        if (needs_columns(plan.shape, plan.states.tile)) columns_.emplace(memory, plan, plan.shape.columns());
-        if (options.normalize || plan.states.renormalize) normalizer_.emplace(memory, plan, options);
-    }
-
-    /// Calls work(rows, columns, block). Both are the same tile if the block is on the diagonal of a square
-    /// K.
-    template <class Work>
-    void each(const Work& work) {
-        each_tile_pair(
-            plan_.shape, plan_.states.tile, [&](PackedSide side, const StateRows& rows) { fill(side, rows); },
-            [&](const KernelBlock& block, bool own) { work(*rows_, own ? *rows_ : *columns_, block); });
-    }
-    /// Calls work(rows, columns) with the tiles of a block.
-    template <class Work>
-    void with(const HostBlock& block, const Work& work) {
-        fill(PackedSide::rows, block.x);
-        if (!block.own) fill(PackedSide::columns, block.y);
-        work(*rows_, block.own ? *rows_ : *columns_);
-    }
-
-    GramProduct& product() { return product_; }
-    /// What K is divided by in a pass of its own; null: nothing.
-    Normalizer* scaler() { return normalizer_ && normalizer_->scales() ? &*normalizer_ : nullptr; }
-
-  private:
-    void fill(PackedSide side, const StateRows& rows) {
-        (side == PackedSide::rows ? rows_ : columns_)
-            ->fill(stream_, product_, source_, normalizer_ ? &*normalizer_ : nullptr, rows);
-    }
-    static std::optional<Words> sums(KernelMemory& memory, const KernelMatrixPlan& plan) {
-        const GramPlan& gram = plan.states.gram;
-        if (gram.split == 1) return std::nullopt;
-        return memory.words(gram.scratch_bytes / 4, "gram sums");
-    }
-
-    Stream& stream_;
-    const KernelMatrixPlan& plan_;
-    StateSource& source_;
-    GramProduct product_;
-    std::optional<PackedTile> rows_, columns_;
-    std::optional<Normalizer> normalizer_;
-};
 
 /// Records a block of K.
 void multiply_block(Stream& stream, PackedTiles& tiles, const KernelMatrixShape& shape, const PackedTile& x,

@@ -141,10 +141,7 @@ Words angle_planes(Stream& stream, KernelMemory& memory, const KernelMatrixPlan&
 }
 
 Normalizer::Normalizer(KernelMemory& memory, const KernelMatrixPlan& plan, const KernelMatrixOptions& options)
-    : plan_(plan),
-      options_(options),
-      factors_(
-          memory.words((plan.shape.samples + plan.shape.others) * plan.real_bytes() / 4, "kernel factors")) {}
+    : plan_(plan), options_(options), factors_(memory.words(words(plan), "kernel factors")) {}
 
 void Normalizer::take(Stream& stream, const Words& states, const StateRows& rows) {
     const std::uint64_t unit = plan_.states.state_bytes >> plan_.shape.qubits;
@@ -172,7 +169,7 @@ void Normalizer::take_squares(Stream& stream, const Words& squares, const StateR
 }
 
 void Normalizer::scale(Stream& stream, const GramRange& range, std::uint64_t origin, std::uint64_t leading,
-                       const KernelBlock& block) {
+                       const KernelBlock& block, bool turned) {
     const DeviceLimits& limits = stream.device().limits;
     ProgramOptions options{.name = "kernel_scale", .max_workgroups = most_workgroups(stream)};
     if (plan_.real64) options.constants = {{2u, plan_.type == kFloat64}};
@@ -191,6 +188,10 @@ void Normalizer::scale(Stream& stream, const GramRange& range, std::uint64_t ori
                                             (some.rows - 1) * leading + some.columns, unit);
         shared::KernelScaleParameters parameters = scale_parameters(plan_, options_, some, leading);
         parameters.before = bound.before;
+        if (turned) {
+            parameters.row_base = word(plan_.others_at + some.row);
+            parameters.column_base = word(some.column);
+        }
         stream.dispatch(program, {ConstWords(factors_), bound.words}, some.rows * some.columns, parameters);
     }
 }

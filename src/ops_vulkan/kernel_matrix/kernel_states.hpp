@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include <weft/ops/kernel_matrix.hpp>
 
@@ -37,12 +38,19 @@ Words angle_planes(Stream& stream, KernelMemory& memory, const KernelMatrixPlan&
 class Normalizer {
   public:
     Normalizer(KernelMemory& memory, const KernelMatrixPlan& plan, const KernelMatrixOptions& options);
+    /// Factors that lie there, or will.
+    Normalizer(Words factors, const KernelMatrixPlan& plan, const KernelMatrixOptions& options)
+        : plan_(plan), options_(options), factors_(std::move(factors)) {}
+    static std::uint64_t words(const KernelMatrixPlan& plan) {
+        return (plan.shape.samples + plan.shape.others) * plan.real_bytes() / 4;
+    }
     /// Factors of some rows: from row-major states, or from StatePlan::squares sums of squares of each.
     void take(Stream& stream, const Words& states, const StateRows& rows);
     void take_squares(Stream& stream, const Words& squares, const StateRows& rows);
-    /// Divides the block at element `origin` of `range`, whose rows are `leading` elements apart.
+    /// Divides the block at element `origin` of `range`, whose rows are `leading` elements apart. `turned`:
+    /// rows of the block are those of Y, and its columns those of X.
     void scale(Stream& stream, const GramRange& range, std::uint64_t origin, std::uint64_t leading,
-               const KernelBlock& block);
+               const KernelBlock& block, bool turned = false);
 
     /// Whether a pass of its own divides K: KernelMatrixOptions::normalize. Otherwise K is divided as it is
     /// made.

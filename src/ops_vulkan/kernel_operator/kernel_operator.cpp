@@ -21,25 +21,29 @@ using kernels::OperatorObject;
 using kernels::OperatorPlan;
 using ObjectPointer = std::shared_ptr<const OperatorObject>;
 
-ObjectPointer resident(Stream& stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
+/// `circuit` is null if states are given; `y` may be null.
+ObjectPointer resident(Stream& stream, const KernelMatrixCircuit* circuit, const ConstDeviceArray& x,
                        const ConstDeviceArray* y, const KernelMatrixShape& shape,
                        const KernelOperatorOptions& options) {
-    kernels::check_operator(circuit, facts_of(x), facts_of(y), shape, options);
-    const OperatorPlan plan = kernels::operator_plan_on(stream, circuit, shape, options);
+    const kernels::CircuitFacts facts =
+        circuit != nullptr ? kernels::check_any_operator(*circuit, facts_of(x), facts_of(y), shape, options)
+                           : kernels::check_given_operator(facts_of(x), facts_of(y), shape, options);
+    const OperatorPlan plan = kernels::operator_plan_on(stream, facts, shape, options);
     std::vector<DeviceSamples> devices;
-    devices.push_back(kernels::make_samples(stream, plan, circuit.scale, x, y));
-    return std::make_shared<const OperatorObject>(std::move(devices));
+    devices.push_back(kernels::make_samples(stream, plan, circuit, x, y));
+    return std::make_shared<const OperatorObject>(std::move(devices),
+                                                  kernels::operator_facts(circuit, shape, options));
 }
 
-ObjectPointer from_host(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+ObjectPointer from_host(Backend& backend, const KernelMatrixCircuit* circuit, const ConstHostArray& x,
                         const ConstHostArray* y, const KernelMatrixShape& shape,
                         const KernelOperatorOptions& options) {
-    kernels::check_operator(circuit, facts_of(x), facts_of(y), shape, options);
-    kernels::check_features_alone("KernelOperator", x, y, shape.qubits, circuit.scale,
-                                  backend.plan().copy_threads);
     std::vector<DeviceSamples> devices;
-    devices.push_back(kernels::samples_on(backend, circuit, x, y, shape, options));
-    return std::make_shared<const OperatorObject>(std::move(devices));
+    devices.push_back(
+        kernels::samples_on(backend, kernels::checked_samples("KernelOperator", circuit, x, y, shape, options,
+                                                              backend.plan().copy_threads)));
+    return std::make_shared<const OperatorObject>(std::move(devices),
+                                                  kernels::operator_facts(circuit, shape, options));
 }
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -65,25 +69,48 @@ OpReport to_host(Backend& backend, const char* function, const HostArray& out, c
 KernelOperatorEstimate estimate_kernel_operator(const Backend& backend, const KernelMatrixCircuit& circuit,
                                                 const KernelMatrixShape& shape, std::uint32_t columns,
                                                 const KernelOperatorOptions& options) {
-    kernels::check_operator(circuit, shape, shape.others != 0, options);
+    const kernels::CircuitFacts facts =
+        kernels::check_any_operator(circuit, shape, shape.others != 0, options);
     kernels::check_columns(columns);
-    return kernels::estimate_operator(kernels::operator_plan_on(backend, circuit, shape, options), columns);
+    return kernels::estimate_operator(kernels::operator_plan_on(backend, facts, shape, options), columns);
+}
+KernelOperatorEstimate estimate_kernel_operator(const Backend& backend, ElementType states,
+                                                const KernelMatrixShape& shape, std::uint32_t columns,
+                                                const KernelOperatorOptions& options) {
+    const kernels::CircuitFacts facts =
+        kernels::check_given_operator(states, shape, shape.others != 0, options);
+    kernels::check_columns(columns);
+    return kernels::estimate_operator(kernels::operator_plan_on(backend, facts, shape, options), columns);
 }
 
 KernelOperator::KernelOperator(Stream& stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
                                const KernelMatrixShape& shape, const KernelOperatorOptions& options)
-    : object_(resident(stream, circuit, x, nullptr, shape, options)) {}
+    : object_(resident(stream, &circuit, x, nullptr, shape, options)) {}
 KernelOperator::KernelOperator(Stream& stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
                                const ConstDeviceArray& y, const KernelMatrixShape& shape,
                                const KernelOperatorOptions& options)
-    : object_(resident(stream, circuit, x, &y, shape, options)) {}
+    : object_(resident(stream, &circuit, x, &y, shape, options)) {}
 KernelOperator::KernelOperator(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                                const KernelMatrixShape& shape, const KernelOperatorOptions& options)
-    : object_(from_host(backend, circuit, x, nullptr, shape, options)) {}
+    : object_(from_host(backend, &circuit, x, nullptr, shape, options)) {}
 KernelOperator::KernelOperator(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                                const ConstHostArray& y, const KernelMatrixShape& shape,
                                const KernelOperatorOptions& options)
-    : object_(from_host(backend, circuit, x, &y, shape, options)) {}
+    : object_(from_host(backend, &circuit, x, &y, shape, options)) {}
+KernelOperator::KernelOperator(Stream& stream, const ConstDeviceArray& states, const KernelMatrixShape& shape,
+                               const KernelOperatorOptions& options)
+    : object_(resident(stream, nullptr, states, nullptr, shape, options)) {}
+KernelOperator::KernelOperator(Stream& stream, const detail::GivenStates<ConstDeviceArray>& states,
+                               const ConstDeviceArray& others, const KernelMatrixShape& shape,
+                               const KernelOperatorOptions& options)
+    : object_(resident(stream, nullptr, states, &others, shape, options)) {}
+KernelOperator::KernelOperator(Backend& backend, const ConstHostArray& states, const KernelMatrixShape& shape,
+                               const KernelOperatorOptions& options)
+    : object_(from_host(backend, nullptr, states, nullptr, shape, options)) {}
+KernelOperator::KernelOperator(Backend& backend, const detail::GivenStates<ConstHostArray>& states,
+                               const ConstHostArray& others, const KernelMatrixShape& shape,
+                               const KernelOperatorOptions& options)
+    : object_(from_host(backend, nullptr, states, &others, shape, options)) {}
 
 const KernelMatrixShape& KernelOperator::shape() const {
     return object_->first().plan.shape;
@@ -144,6 +171,7 @@ void kernel_rows(Stream& stream, const KernelOperator& k, const std::vector<std:
         detail::Access::object(k)->on("kernel_rows", detail::Access::backend_state(stream));
     kernels::check_rows(samples.plan, rows, facts_of(out));
     if (rows.empty()) return;
+    if (samples.states) return kernels::record_state_rows(stream, samples, rows, out);
     const Buffer<std::uint32_t> list(stream, rows.size(), "operator rows");
     stream.upload(std::span<const std::uint32_t>(rows), list.view());
     kernels::record_rows(stream, samples, list.view(), rows.size(), out);
@@ -162,6 +190,7 @@ void kernel_diagonal(Stream& stream, const KernelOperator& k, const DeviceArray&
     const DeviceSamples& samples =
         detail::Access::object(k)->on("kernel_diagonal", detail::Access::backend_state(stream));
     kernels::check_diagonal(samples.plan, facts_of(out));
+    if (samples.states) return kernels::record_state_diagonal(stream, samples, out);
     kernels::record_diagonal(stream, samples, out);
 }
 OpReport kernel_diagonal(Backend& backend, const KernelOperator& k, const HostArray& out) {

@@ -3,98 +3,31 @@
 #include <weft/ops/kernel_solve.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <limits>
 #include <optional>
 #include <span>
-#include <stop_token>
+#include <string>
 #include <vector>
 
 #include <weft/error.hpp>
 
 #include "base/batch_call.hpp"
+#include "ops/kernel_matrix/store_tiles.hpp"
 #include "ops/kernel_operator/operator_check.hpp"
 #include "ops/kernel_operator/operator_eigen.hpp"
 #include "ops/kernel_operator/operator_ranks.hpp"
 #include "ops/kernel_operator/operator_solve.hpp"
-#include "ops_vulkan/kernel_operator/operator_host.hpp"
-#include "vulkan/devices/shared_call.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_shares.hpp"
+#include "ops_vulkan/kernel_operator/operator_kernel.hpp"
+#include "ops_vulkan/kernel_operator/operator_object.hpp"
 
 namespace weft {
 namespace {
 
-class Watch {
-  public:
-    double seconds() const {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-    }
-
-  private:
-    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
-
-/// Products and rows of an operator whose type is T, for a solver whose vectors are double.
-template <class T, class Where>
-class OperatorKernel {
-  public:
-    OperatorKernel(Where& where, const KernelOperator& k, const KernelRanks& ranks, double lambda,
-                   const BatchOptions& batch)
-        : where_(where),
-          k_(k),
-          ranks_(ranks),
-          own_(kernel_rank_rows(k.shape().samples, ranks.rank, ranks.size)),
-          lambda_(lambda),
-          cancel_(batch.cancel) {}
-
-    void apply(std::span<const double> v, std::span<double> out, std::uint32_t columns) {
-        const Watch watch;
-        const std::uint64_t samples = k_.shape().samples;
-        narrow_.resize(samples * columns);
-        result_.resize(out.size());
-        std::transform(v.begin(), v.end(),
-                       narrow_.begin() + static_cast<std::ptrdiff_t>(own_.first * columns),
-                       [](double value) { return static_cast<T>(value); });
-        kernels::gather_rows(ranks_, samples, std::as_writable_bytes(std::span(narrow_)));
-        KernelApplyHostOptions apply;
-        apply.batch.cancel = cancel_;
-        kernels::together(ranks_, [&] {
-            if (!result_.empty())
-                kernels::apply_rows(where_, k_, narrow_, result_, {own_.first, own_.last}, apply);
-        });
-        for (std::size_t i = 0; i < out.size(); ++i)
-            out[i] = static_cast<double>(result_[i]) + lambda_ * v[i];
-        product_s += watch.seconds();
-    }
-    void rows(const std::vector<std::uint32_t>& list, std::span<float> out) {
-        const std::uint64_t samples = k_.shape().samples, count = own_.last - own_.first;
-        kernels::together(ranks_, [&] {
-            std::vector<T> values(list.size() * samples);
-            kernel_rows(core::first_backend(where_), k_, list, values);
-            for (std::size_t i = 0; i < list.size(); ++i)
-                std::transform(&values[i * samples + own_.first], &values[i * samples + own_.first] + count,
-                               out.begin() + static_cast<std::ptrdiff_t>(i * count),
-                               [](T value) { return static_cast<float>(value); });
-        });
-    }
-    kernels::SolveKernel kernel() {
-        return {k_.shape().samples,
-                [this](std::span<const double> v, std::span<double> out, std::uint32_t columns) {
-                    apply(v, out, columns);
-                },
-                [this](const std::vector<std::uint32_t>& list, std::span<float> out) { rows(list, out); },
-                ranks_};
-    }
-    double product_s = 0;
-
-  private:
-    Where& where_;
-    const KernelOperator& k_;
-    const KernelRanks& ranks_;
-    const KernelRankRows own_;
-    const double lambda_;
-    const std::stop_token cancel_;
-    std::vector<T> narrow_, result_;
-};
+using kernels::OperatorKernel;
+using kernels::Watch;
 
 /// Doubles as values of an array of T; of several ranks, each has its rows.
 template <class T>
@@ -117,31 +50,83 @@ std::vector<double> doubles_of(const ConstHostArray& y) {
     return {values.begin(), values.end()};
 }
 
+/// The facts of a solve, in the order in which users would look for a difference.
+template <class Where>
+kernels::StoreFacts facts_of_solve(Where& where, const KernelOperator& k, const ConstHostArray& y,
+                                   const KernelSolveOptions& options) {
+    const kernels::OperatorObject& object = *detail::Access::object(k);
+    Backend& first = core::first_backend(where);
+    kernels::StoreFacts facts = object.facts();
+    const auto add = [&](const char* name, std::string value) { facts.push_back({name, std::move(value)}); };
+    add("lambda", kernels::exact(options.lambda));
+    add("tolerance", kernels::exact(options.tolerance));
+    add("rank", std::to_string(options.rank));
+    add("pivots", options.pivots == KernelPivots::random ? "random" : "residual");
+    add("seed", std::to_string(options.seed));
+    for (auto& fact : kernels::device_facts(first.device())) facts.push_back(std::move(fact));
+    add("y", kernels::contents(y));
+    add("X", kernels::sum_of_samples(first, object.on("kernel_solve", detail::Access::backend_state(first))));
+    return facts;
+}
+
+/// The solution in the caller's memory. Errors: invalid_argument - T does not have such numbers.
+template <class T>
+void narrow(std::span<const double> solution, std::size_t columns, const HostArray& alpha) {
+    std::vector<double> largest(columns, 0.0);
+    for (std::size_t i = 0; i < solution.size(); ++i) {
+        double& most = largest[i % columns];
+        if (!(std::abs(solution[i]) <= most)) most = std::abs(solution[i]);  // also NaN
+    }
+    for (const double most : largest)
+        if (!(most <= static_cast<double>(std::numeric_limits<T>::max())) ||
+            (most > 0 && most < static_cast<double>(std::numeric_limits<T>::min()))) {
+            char text[160];
+            std::snprintf(text, sizeof text,
+                          "kernel_solve: alpha is beyond its type (got values of %.1e, need %.1e to %.1e; "
+                          "scale y, or use another lambda)",
+                          most, static_cast<double>(std::numeric_limits<T>::min()),
+                          static_cast<double>(std::numeric_limits<T>::max()));
+            throw Error(Errc::invalid_argument, text);
+        }
+    std::transform(solution.begin(), solution.end(), static_cast<T*>(alpha.data),
+                   [](double value) { return static_cast<T>(value); });
+}
+
 template <class T, class Where>
 KernelSolveReport solve_as(Where& where, const KernelOperator& k, const KernelRanks& ranks,
                            const ConstHostArray& y, const HostArray& alpha,
                            const KernelSolveOptions& options) {
     const Watch watch;
     std::vector<double> right, solution;
+    std::vector<int> exponents;
+    std::optional<kernels::SolveCheckpoint> checkpoint;
     core::ProgressMeter meter("kernel_solve", options.batch, options.max_iterations);
     kernels::together(ranks, [&] {
         right = doubles_of<T>(y);
         solution.resize(right.size());
+        exponents = kernels::exponents_of(kernels::column_maxima(right, y.size / k.shape().samples));
+        kernels::scale_columns(right, exponents, -1);
         meter.check();
+        if (!options.checkpoint.empty())
+            checkpoint.emplace(options.checkpoint, options.checkpoint_every, options.resume,
+                               facts_of_solve(where, k, y, options));
     });
-    OperatorKernel<T, Where> of_operator(where, k, ranks, options.lambda, options.batch);
+    OperatorKernel<T, Where> of_operator(where, k, ranks, options.lambda, options.batch.cancel);
     const kernels::SolveKernel kernel = of_operator.kernel();
     KernelSolveReport report;
     std::optional<kernels::LowRankInverse> inverse;
     if (options.rank != 0) {
-        inverse.emplace(kernel, options);
+        inverse.emplace(kernel, options, checkpoint ? &*checkpoint : nullptr);
         report.rank = inverse->rank();
         report.preconditioner_s = watch.seconds();
     }
     kernels::conjugate_gradients(
         kernel, inverse ? &*inverse : nullptr, right, solution, options,
-        [&](std::uint32_t iterations) { kernels::together(ranks, [&] { meter.show(iterations); }); }, report);
-    gather_into<T>(ranks, k.shape().samples, solution, alpha);
+        [&](std::uint32_t iterations) { kernels::together(ranks, [&] { meter.show(iterations); }); }, report,
+        checkpoint ? &*checkpoint : nullptr);
+    kernels::gather_rows(ranks, k.shape().samples, std::as_writable_bytes(std::span(solution)));
+    kernels::scale_columns(solution, exponents, 1);
+    narrow<T>(solution, exponents.size(), alpha);
     report.product_s = of_operator.product_s;
     report.wall_s = watch.seconds();
     return report;
@@ -155,6 +140,9 @@ KernelSolveReport solve(Where& where, const KernelOperator& k, const KernelRanks
         core::require_members("kernel_solve", options.batch, {});
         kernels::check_solve(k.shape(), k.type(), y, alpha, options);
         kernels::check_out_memory("kernel_solve", &y, alpha);
+        if (ranks.size > 1 && !options.checkpoint.empty())
+            throw Error(Errc::invalid_argument, "kernel_solve: a checkpoint does not go with ranks (got " +
+                                                    std::to_string(ranks.size) + " ranks, need 1)");
     });
     return k.type() == kFloat64 ? solve_as<double>(where, k, ranks, y, alpha, options)
                                 : solve_as<float>(where, k, ranks, y, alpha, options);
@@ -172,7 +160,7 @@ KernelEigenReport eigen_as(Where& where, const KernelOperator& k, const KernelRa
         of_found.resize(vectors.size);
         meter.check();
     });
-    OperatorKernel<T, Where> of_operator(where, k, ranks, 0, options.batch);
+    OperatorKernel<T, Where> of_operator(where, k, ranks, 0, options.batch.cancel);
     KernelEigenReport report;
     kernels::largest_eigenvalues(
         of_operator.kernel(), found, of_found, options,
@@ -202,9 +190,6 @@ KernelEigenReport eigen(Where& where, const KernelOperator& k, const KernelRanks
 
 HostArray part_of(const HostArray& array, std::uint64_t first, std::uint64_t count) {
     return {static_cast<std::byte*>(array.data) + first * array.type.bytes(), count, array.type};
-}
-ConstHostArray part_of(const ConstHostArray& array, std::uint64_t first, std::uint64_t count) {
-    return {static_cast<const std::byte*>(array.data) + first * array.type.bytes(), count, array.type};
 }
 
 /// kernel_apply of this rank's rows, and those of the others.
@@ -284,38 +269,6 @@ KernelEigenReport kernel_eigen(Devices& devices, const KernelOperator& k, const 
                                const HostArray& values, const HostArray& vectors,
                                const KernelEigenOptions& options) {
     return eigen(devices, k, ranks, values, vectors, options);
-}
-
-OpReport kernel_predict(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x_new,
-                        const ConstHostArray& x, const ConstHostArray& alpha, const HostArray& out,
-                        const KernelMatrixShape& shape, const BatchOptions& batch) {
-    const Watch watch;
-    core::require_members("kernel_predict", batch, {});
-    const KernelOperatorOptions options{.type = alpha.type};
-    kernels::check_operator(circuit, kernels::facts_of(x_new), kernels::facts_of(x), shape, options);
-    const kernels::OperatorPlan plan = kernels::operator_plan_on(backend, circuit, shape, options);
-    const std::uint32_t columns =
-        kernels::check_apply(plan, kernels::facts_of(alpha), kernels::facts_of(out), {});
-    kernels::check_out_memory("kernel_predict", &alpha, out);
-    kernels::check_features_alone("kernel_predict", x_new, &x, shape.qubits, circuit.scale,
-                                  backend.plan().copy_threads);
-    core::ProgressMeter meter("kernel_predict", batch, shape.pairs());
-    meter.check();
-    // Rows whose numbers take little memory beside those of x.
-    constexpr std::uint64_t kRows = std::uint64_t{1} << 18;
-    for (std::uint64_t row = 0; row < shape.samples; row += kRows) {
-        const std::uint64_t rows = std::min(kRows, shape.samples - row);
-        const KernelOperator k(backend, circuit, part_of(x_new, row * shape.qubits, rows * shape.qubits), x,
-                               {rows, shape.others, shape.qubits}, options);
-        KernelApplyHostOptions apply;
-        apply.batch.cancel = batch.cancel;
-        kernel_apply(backend, k, alpha, part_of(out, row * columns, rows * columns), apply);
-        meter.show((row + rows) * shape.others);
-    }
-    OpReport report = kernels::operator_report("kernel_predict", shape.pairs(), alpha.bytes(), out);
-    report.bytes_in += x_new.bytes() + x.bytes();
-    report.wall_s = watch.seconds();
-    return report;
 }
 
 }  // namespace weft

@@ -94,17 +94,20 @@ ApplyCall::ApplyCall(const DeviceSamples& samples, std::uint32_t columns, const 
       options_(options),
       columns_(columns),
       side_(side_of(plan_, options.transpose)),
-      low_rank_(plan_low_rank(plan_, side_, columns)),
-      passes_(plan_passes(plan_, side_, columns, symmetric)) {}
+      halves_(symmetric),
+      low_rank_(plan_.states ? std::nullopt : plan_low_rank(plan_, side_, columns)),
+      passes_(plan_.states ? std::vector<ApplyPass>{} : plan_passes(plan_, side_, columns, symmetric)) {}
 
 void ApplyCall::record(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v,
                        const DeviceArray& out, const ApplyRows& rows, const BandDone& done) const {
+    if (plan_.states) return record_states(stream, memory, v, out, rows, done);
     const Arrays arrays{v, out, rows, columns_};
     if (low_rank_) return record_low_rank(stream, memory, arrays, done);
     for (const ApplyPass& pass : passes_) record_pass(stream, memory, pass, arrays, done);
 }
 
 std::uint64_t ApplyCall::pairs(const ApplyRows& rows) const {
+    if (plan_.states) return pairs_of_states(rows);
     if (low_rank_) return (rows.last - rows.first) * side_.columns * columns_;
     std::uint64_t pairs = 0;
     for (const ApplyPass& pass : passes_)

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "ops_vulkan/kernel_operator/operator_object.hpp"
+#include "ops_vulkan/kernel_operator/operator_states.hpp"
 
 namespace weft::kernels {
 
@@ -29,11 +30,19 @@ class ApplyCall {
     std::uint64_t pairs(const ApplyRows& rows) const;
     const ApplySide& side() const noexcept { return side_; }
     KernelOperatorMethod method() const noexcept {
+        if (plan_.states) return KernelOperatorMethod::states;
         return low_rank_ ? KernelOperatorMethod::low_rank : KernelOperatorMethod::product;
     }
 
   private:
     struct Arrays;
+    struct BlockPlace;
+    // In operator_states.cpp.
+    void record_states(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v,
+                       const DeviceArray& out, const ApplyRows& rows, const BandDone& done) const;
+    void add_block(Stream& stream, const BlockMaker& maker, const ConstDeviceArray& v, const DeviceArray& out,
+                   std::uint64_t first_row, const BlockPlace& place) const;
+    std::uint64_t pairs_of_states(const ApplyRows& rows) const;
     void record_low_rank(Stream& stream, KernelMemory& memory, const Arrays& arrays,
                          const BandDone& done) const;
     void gather(Stream& stream, const Arrays& arrays, std::uint32_t column, const Words& sums,
@@ -50,6 +59,7 @@ class ApplyCall {
     const KernelApplyOptions& options_;
     const std::uint32_t columns_;
     const ApplySide side_;
+    const bool halves_;  // passes may be symmetric
     const std::optional<LowRankPlan> low_rank_;
     const std::vector<ApplyPass> passes_;
 };

@@ -26,17 +26,23 @@ using kernels::DeviceSamples;
 using kernels::facts_of;
 using kernels::OperatorObject;
 
-std::shared_ptr<const OperatorObject> on_each(Devices& devices, const KernelMatrixCircuit& circuit,
+std::shared_ptr<const OperatorObject> on_each(Devices& devices, const KernelMatrixCircuit* circuit,
                                               const ConstHostArray& x, const ConstHostArray* y,
                                               const KernelMatrixShape& shape,
                                               const KernelOperatorOptions& options) {
-    kernels::check_operator(circuit, facts_of(x), facts_of(y), shape, options);
-    kernels::check_features_alone("KernelOperator", x, y, shape.qubits, circuit.scale,
-                                  core::first_backend(devices).plan().copy_threads);
+    const kernels::HostSamples samples = kernels::checked_samples(
+        "KernelOperator", circuit, x, y, shape, options, core::first_backend(devices).plan().copy_threads);
     std::vector<DeviceSamples> made;
     for (std::size_t i = 0; i < devices.size(); ++i)
-        if (!devices.lost(i)) made.push_back(kernels::samples_on(devices[i], circuit, x, y, shape, options));
-    return std::make_shared<const OperatorObject>(std::move(made));
+        if (!devices.lost(i)) made.push_back(kernels::samples_on(devices[i], samples));
+    return std::make_shared<const OperatorObject>(std::move(made),
+                                                  kernels::operator_facts(circuit, shape, options));
+}
+
+/// Kernel values that keep a device busy for some milliseconds.
+std::uint64_t least_pairs(const kernels::OperatorPlan& plan) {
+    const std::uint64_t pairs = plan.device.software ? 1u << 24 : 1u << 31;
+    return plan.states ? std::max<std::uint64_t>(1, pairs >> std::min(plan.shape.qubits, 30u)) : pairs;
 }
 
 /// The product on one device, with its V.
@@ -79,11 +85,19 @@ class DeviceApply {
 
 KernelOperator::KernelOperator(Devices& devices, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                                const KernelMatrixShape& shape, const KernelOperatorOptions& options)
-    : object_(on_each(devices, circuit, x, nullptr, shape, options)) {}
+    : object_(on_each(devices, &circuit, x, nullptr, shape, options)) {}
 KernelOperator::KernelOperator(Devices& devices, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                                const ConstHostArray& y, const KernelMatrixShape& shape,
                                const KernelOperatorOptions& options)
-    : object_(on_each(devices, circuit, x, &y, shape, options)) {}
+    : object_(on_each(devices, &circuit, x, &y, shape, options)) {}
+
+KernelOperator::KernelOperator(Devices& devices, const ConstHostArray& states, const KernelMatrixShape& shape,
+                               const KernelOperatorOptions& options)
+    : object_(on_each(devices, nullptr, states, nullptr, shape, options)) {}
+KernelOperator::KernelOperator(Devices& devices, const detail::GivenStates<ConstHostArray>& states,
+                               const ConstHostArray& others, const KernelMatrixShape& shape,
+                               const KernelOperatorOptions& options)
+    : object_(on_each(devices, nullptr, states, &others, shape, options)) {}
 
 OpReport kernels::apply_rows(Devices& devices, const KernelOperator& k, const ConstHostArray& v,
                              const HostArray& out, const ApplyRows& rows,
@@ -94,8 +108,6 @@ OpReport kernels::apply_rows(Devices& devices, const KernelOperator& k, const Co
     const ApplyCall whole(first, columns, options, false);
     const std::uint64_t count = rows.last - rows.first, pairs = whole.pairs(rows);
     constexpr std::uint64_t kRowsOfItem = 1024;  // a multiple of the rows of any workgroup
-    // A share takes some milliseconds.
-    const std::uint64_t least_pairs = first.plan.device.software ? 1u << 24 : 1u << 31;
     const std::uint64_t items = divide_up(count, kRowsOfItem);
     const auto worker = [&](std::size_t device) -> core::ShareWorker {
         const auto apply = std::make_shared<DeviceApply>(devices[device], samples_on(devices[device], k),
@@ -107,15 +119,16 @@ OpReport kernels::apply_rows(Devices& devices, const KernelOperator& k, const Co
         };
     };
     const OpReport shared = core::run_shares(
-        devices, {.function = "kernel_apply",
-                  .rates = "kernel_apply " + std::to_string(first.plan.shape.qubits),
-                  .items = items,
-                  .least_items = std::clamp<std::uint64_t>(least_pairs / (pairs / items + 1), 1, items),
-                  .repeatable = options.b == 0,
-                  .single_job = true,
-                  .progress_total = pairs,
-                  .options = host.batch,
-                  .worker = worker});
+        devices,
+        {.function = "kernel_apply",
+         .rates = "kernel_apply " + std::to_string(first.plan.shape.qubits),
+         .items = items,
+         .least_items = std::clamp<std::uint64_t>(least_pairs(first.plan) / (pairs / items + 1), 1, items),
+         .repeatable = options.b == 0,
+         .single_job = true,
+         .progress_total = pairs,
+         .options = host.batch,
+         .worker = worker});
     OpReport report = operator_report("kernel_apply", pairs, v.bytes(), out);
     report.method = to_string(whole.method());
     report.wall_s = shared.wall_s;

@@ -3,7 +3,12 @@
 
 #include <deque>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+
+#include <weft/error.hpp>
+#include <weft/ops/encode.hpp>
 
 #include "ops/kernel_operator/operator_check.hpp"
 
@@ -26,14 +31,39 @@ KernelApplyOptions apply_options(const KernelApplyHostOptions& options) noexcept
     return {options.a, options.b, options.lambda, options.transpose};
 }
 
-DeviceSamples samples_on(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
-                         const ConstHostArray* y, const KernelMatrixShape& shape,
-                         const KernelOperatorOptions& options) {
-    Stream stream(backend, {.name = "kernel operator"});
-    DeviceSamples samples =
-        make_samples(stream, operator_plan_on(backend, circuit, shape, options), circuit.scale, x, y);
-    stream.wait();
+HostSamples checked_samples(const char* function, const KernelMatrixCircuit* circuit, const ConstHostArray& x,
+                            const ConstHostArray* y, const KernelMatrixShape& shape,
+                            const KernelOperatorOptions& options, std::uint32_t threads) {
+    HostSamples samples{circuit, x, y, shape, options, {}};
+    if (circuit != nullptr) {
+        samples.facts = check_any_operator(*circuit, facts_of(x), facts_of(y), shape, options);
+        check_features_alone(function, x, y, shape.qubits, circuit->scale, threads);
+        return samples;
+    }
+    samples.facts = check_given_operator(facts_of(x), facts_of(y), shape, options);
+    alignas(16) static std::byte no_k[16];
+    const auto renamed = [&](const Error& error) {
+        std::string text = error.what();
+        constexpr std::string_view kName = "kernel_matrix";
+        return text.starts_with(kName) ? text.replace(0, kName.size(), function) : text;
+    };
+    try {
+        check_host_states(x, y, {no_k, 1, options.type}, shape, threads);
+    } catch (const EncodeError& error) {
+        throw EncodeError(renamed(error), error.failures());
+    } catch (const Error& error) {
+        throw Error(error.code(), renamed(error));
+    }
     return samples;
+}
+
+DeviceSamples samples_on(Backend& backend, const HostSamples& samples) {
+    Stream stream(backend, {.name = "kernel operator"});
+    DeviceSamples made =
+        make_samples(stream, operator_plan_on(backend, samples.facts, samples.shape, samples.options),
+                     samples.circuit, samples.x, samples.y);
+    stream.wait();
+    return made;
 }
 
 OpReport operator_report(const char* function, std::uint64_t items, std::uint64_t bytes_in,

@@ -10,10 +10,22 @@ namespace weft::kernels {
 
 KernelApplyOptions apply_options(const KernelApplyHostOptions& options) noexcept;
 
-/// Plans on a backend and makes the samples, which are done when the function returns; `y` may be null.
-DeviceSamples samples_on(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
-                         const ConstHostArray* y, const KernelMatrixShape& shape,
-                         const KernelOperatorOptions& options);
+/// Features of a circuit, or states that are given, in host memory; checked.
+struct HostSamples {
+    const KernelMatrixCircuit* circuit;  ///< null: states are given
+    const ConstHostArray& x;
+    const ConstHostArray* y;  ///< may be null
+    const KernelMatrixShape& shape;
+    const KernelOperatorOptions& options;
+    CircuitFacts facts;
+};
+/// Checks types, sizes, options and values. Errors: invalid_argument; EncodeError - values that are not
+/// finite. Texts about them begin with `function`.
+HostSamples checked_samples(const char* function, const KernelMatrixCircuit* circuit, const ConstHostArray& x,
+                            const ConstHostArray* y, const KernelMatrixShape& shape,
+                            const KernelOperatorOptions& options, std::uint32_t threads);
+/// Plans on a backend and makes the samples, which are done when the function returns.
+DeviceSamples samples_on(Backend& backend, const HostSamples& samples);
 
 /// The report of a call, without times.
 OpReport operator_report(const char* function, std::uint64_t items, std::uint64_t bytes_in,

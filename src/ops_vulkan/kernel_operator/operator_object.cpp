@@ -7,6 +7,8 @@
 
 #include <weft/error.hpp>
 
+#include "ops/kernel_matrix/store_tiles.hpp"
+#include "ops/kernel_operator/operator_check.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_device.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_states.hpp"
 #include "shaders/operator.spv.hpp"
@@ -65,10 +67,15 @@ void record_numbers(Stream& stream, const OperatorPlan& plan, double scale, cons
 }
 
 template <class Array>
-DeviceSamples samples_of(Stream& stream, const OperatorPlan& plan, double scale, const Array& x,
-                         const Array* y) {
-    check_operator_fits(plan);
+DeviceSamples samples_of(Stream& stream, const OperatorPlan& plan, const KernelMatrixCircuit* circuit,
+                         const Array& x, const Array* y) {
     DeviceSamples made{plan, detail::Access::backend_state(stream), {}, {}};
+    if (plan.states) {
+        made.states = make_states(stream, plan, circuit, x, y);
+        return made;
+    }
+    check_operator_fits(plan);
+    const double scale = circuit->scale;
     const std::uint64_t words = plan.sample_bytes() / 4;
     made.x.emplace(stream, plan.shape.samples * words, "operator samples");
     record_numbers(stream, plan, scale, x, plan.shape.samples, made.x->view());
@@ -90,20 +97,42 @@ const DeviceSamples& OperatorObject::on(const char* function,
         std::string(function) + ": the operator was made on another backend (need the one it is used on)");
 }
 
-OperatorPlan operator_plan_on(const Owner& owner, const KernelMatrixCircuit& circuit,
-                              const KernelMatrixShape& shape, const KernelOperatorOptions& options) {
-    const KernelMatrixDevice facts = kernel_device(owner, false, {});
-    return plan_operator({facts.gram.limits, facts.gram.software, facts.gram.float64, facts.budget_bytes},
-                         shape, circuit.map, options);
+std::string sum_of_samples(Backend& backend, const DeviceSamples& samples) {
+    constexpr std::uint64_t kWords = std::uint64_t{1} << 24;  // of a part
+    Stream stream(backend, {.name = "operator samples"});
+    std::vector<Words> all;
+    if (samples.states) all = samples.states->words(samples.plan);
+    for (const auto* buffer : {&samples.x, &samples.y})
+        if (*buffer) all.push_back((*buffer)->view());
+    ContentSum sum;
+    std::vector<std::uint32_t> part;
+    for (const Words& words : all)
+        for (std::uint64_t at = 0; at < words.size(); at += kWords) {
+            part.resize(std::min<std::uint64_t>(kWords, words.size() - at));
+            stream.download<std::uint32_t>(part_of(words, at, part.size()), part);
+            sum.add(std::as_bytes(std::span(part)));
+        }
+    return sum_text(sum);
 }
 
-DeviceSamples make_samples(Stream& stream, const OperatorPlan& plan, double scale, const ConstDeviceArray& x,
-                           const ConstDeviceArray* y) {
-    return samples_of(stream, plan, scale, x, y);
+OperatorPlan operator_plan_on(const Owner& owner, const CircuitFacts& circuit, const KernelMatrixShape& shape,
+                              const KernelOperatorOptions& options) {
+    return as_operator([&] {
+        const bool states = circuit.given || effective_layers(circuit) != 0;
+        const KernelMatrixDevice facts = kernel_device(owner, states, matrix_options(options, circuit.given));
+        if (states) return plan_operator_of_states(facts, shape, circuit, options);
+        return plan_operator({facts.gram.limits, facts.gram.software, facts.gram.float64, facts.budget_bytes},
+                             shape, circuit.map, options);
+    });
 }
-DeviceSamples make_samples(Stream& stream, const OperatorPlan& plan, double scale, const ConstHostArray& x,
-                           const ConstHostArray* y) {
-    return samples_of(stream, plan, scale, x, y);
+
+DeviceSamples make_samples(Stream& stream, const OperatorPlan& plan, const KernelMatrixCircuit* circuit,
+                           const ConstDeviceArray& x, const ConstDeviceArray* y) {
+    return samples_of(stream, plan, circuit, x, y);
+}
+DeviceSamples make_samples(Stream& stream, const OperatorPlan& plan, const KernelMatrixCircuit* circuit,
+                           const ConstHostArray& x, const ConstHostArray* y) {
+    return samples_of(stream, plan, circuit, x, y);
 }
 
 }  // namespace weft::kernels

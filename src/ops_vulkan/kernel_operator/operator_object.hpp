@@ -4,13 +4,16 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <weft/ops/kernel_operator.hpp>
 
 #include "ops/kernel_operator/operator_plan.hpp"
+#include "ops/kernel_operator/solve_checkpoint.hpp"
 #include "ops_vulkan/gram/gram_device.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_memory.hpp"
+#include "ops_vulkan/kernel_operator/operator_states.hpp"
 
 namespace weft::kernels {
 
@@ -18,6 +21,7 @@ struct DeviceSamples {
     OperatorPlan plan;
     std::weak_ptr<const void> backend;  ///< that the memory belongs to
     std::optional<Buffer<std::uint32_t>> x, y;
+    std::shared_ptr<const DeviceStates> states{};  ///< of a plan with states, which has no x and y
 
     /// The samples that are the rows of K or, with `transpose`, its columns.
     Words rows(bool transpose) const { return transpose && y ? y->view() : x->view(); }
@@ -26,24 +30,31 @@ struct DeviceSamples {
 
 class OperatorObject {
   public:
-    explicit OperatorObject(std::vector<DeviceSamples> devices) : devices_(std::move(devices)) {}
+    OperatorObject(std::vector<DeviceSamples> devices, StoreFacts facts)
+        : devices_(std::move(devices)), facts_(std::move(facts)) {}
     const DeviceSamples& first() const { return devices_.front(); }
+    /// As operator_facts() makes them.
+    const StoreFacts& facts() const noexcept { return facts_; }
     /// What the device behind `state` holds. Errors: invalid_argument - nothing.
     const DeviceSamples& on(const char* function, const std::shared_ptr<core::BackendState>& state) const;
 
   private:
     std::vector<DeviceSamples> devices_;
+    StoreFacts facts_;
 };
 
-/// The plan on a device; what does not fit is no error. Errors: as plan_operator.
-OperatorPlan operator_plan_on(const Owner& owner, const KernelMatrixCircuit& circuit,
-                              const KernelMatrixShape& shape, const KernelOperatorOptions& options);
+/// A checksum of what the values of K depend on, from the device's memory.
+std::string sum_of_samples(Backend& backend, const DeviceSamples& samples);
 
-/// Records the numbers of the samples; `y` may be null. Host memory has been read when the function returns.
-/// Errors: out_of_memory.
-DeviceSamples make_samples(Stream& stream, const OperatorPlan& plan, double scale, const ConstDeviceArray& x,
-                           const ConstDeviceArray* y);
-DeviceSamples make_samples(Stream& stream, const OperatorPlan& plan, double scale, const ConstHostArray& x,
-                           const ConstHostArray* y);
+/// The plan on a device; what does not fit is no error. Errors: as plan_operator.
+OperatorPlan operator_plan_on(const Owner& owner, const CircuitFacts& circuit, const KernelMatrixShape& shape,
+                              const KernelOperatorOptions& options);
+
+/// Records the numbers or the states of the samples; `circuit` is null if states are given, and `y` may be
+/// null. Host memory has been read when the function returns. Errors: out_of_memory.
+DeviceSamples make_samples(Stream& stream, const OperatorPlan& plan, const KernelMatrixCircuit* circuit,
+                           const ConstDeviceArray& x, const ConstDeviceArray* y);
+DeviceSamples make_samples(Stream& stream, const OperatorPlan& plan, const KernelMatrixCircuit* circuit,
+                           const ConstHostArray& x, const ConstHostArray* y);
 
 }  // namespace weft::kernels

@@ -21,33 +21,111 @@
 namespace weft {
 namespace {
 
-/// Which jobs are done: a job may be done in parts, on several devices.
+/// Units of a job of which `done` elements are done.
+std::uint64_t units_of_part(std::uint64_t units, std::uint64_t done, std::uint64_t elements) {
+    return units / elements * done + units % elements * done / elements;
+}
+
+/// How much of the jobs is done: a job may be done in parts, on several devices.
 class JobCount {
   public:
-    JobCount(std::span<const Job> jobs, const core::UnitsOf& units) : units_(units) {
-        for (std::size_t j = 0; j < jobs.size(); ++j) {
-            left_.push_back(jobs[j].elements);
-            total_ += units(j);
-        }
+    JobCount(std::span<const Job> jobs, const core::UnitsOf& units) : jobs_(jobs), units_(units) {
+        done_.resize(jobs.size());
+        for (std::size_t j = 0; j < jobs.size(); ++j) total_ += units(j);
     }
     /// Units that all jobs count.
     std::uint64_t total() const { return total_; }
-    /// Returns the units of the job if it is done now.
+    /// Returns the units that these elements of the job count.
     std::uint64_t done(std::size_t job, std::uint64_t elements) {
         const std::lock_guard lock(mutex_);
-        return (left_[job] -= elements) == 0 ? units_(job) : 0;
+        const std::uint64_t before = std::exchange(done_[job], done_[job] + elements);
+        return between(job, before, before + elements);
     }
-    /// These elements will be done again. Returns the units of the job if it counted as done.
+    /// These elements will be done again. Returns the units that they counted.
     std::uint64_t undo(std::size_t job, std::uint64_t elements) {
         const std::lock_guard lock(mutex_);
-        return std::exchange(left_[job], left_[job] + elements) == 0 ? units_(job) : 0;
+        const std::uint64_t before = std::exchange(done_[job], done_[job] - elements);
+        return between(job, before - elements, before);
     }
 
   private:
+    std::uint64_t between(std::size_t job, std::uint64_t first, std::uint64_t last) const {
+        const std::uint64_t units = units_(job), elements = jobs_[job].elements;
+        if (elements == 0) return units;
+        return units_of_part(units, last, elements) - units_of_part(units, first, elements);
+    }
+
+    std::span<const Job> jobs_;
     const core::UnitsOf& units_;
     std::uint64_t total_ = 0;
     std::mutex mutex_;
-    std::vector<std::uint64_t> left_;  // elements of each job
+    std::vector<std::uint64_t> done_;  // elements of each job
+};
+
+/// The progress of a batch from the number of elements that are done, which are those of the first jobs.
+class UnitsDone {
+  public:
+    UnitsDone(std::span<const Job> jobs, const core::UnitsOf& units, const ProgressCallback& progress)
+        : jobs_(jobs), units_(units), progress_(progress) {
+        for (std::size_t j = 0; j < jobs.size(); ++j) total_ += units(j);
+    }
+    /// Reports each job that is done now, and the part of the next one.
+    void operator()(const Progress& elements) {
+        while (job_ < jobs_.size() && elements.done - before_ >= jobs_[job_].elements) {
+            const std::uint64_t own = jobs_[job_].elements;
+            before_ += own;
+            whole_ += units_(job_++);
+            if (own != 0) progress_({whole_, total_, elements.elapsed_s});
+        }
+        if (elements.done > before_)
+            progress_({whole_ + units_of_part(units_(job_), elements.done - before_, jobs_[job_].elements),
+                       total_, elements.elapsed_s});
+    }
+
+  private:
+    std::span<const Job> jobs_;
+    const core::UnitsOf& units_;
+    const ProgressCallback& progress_;
+    std::uint64_t total_ = 0, whole_ = 0;  // units of all jobs, and of those that are done
+    std::size_t job_ = 0;                  // the first that is not done
+    std::uint64_t before_ = 0;             // elements of the jobs before it
+};
+
+/// What a share reports while the elements of its parts are done, one part after the other.
+class PartsDone {
+  public:
+    PartsDone(std::span<const core::JobPart> parts, JobCount& count, core::ShareWatch& watch)
+        : parts_(parts), count_(count), watch_(watch) {}
+    /// `elements` of the share are done now, and parts without elements that follow them.
+    void note(std::uint64_t elements) {
+        while (at_ < parts_.size()) {
+            const core::JobPart& part = parts_[at_];
+            const std::uint64_t more = std::min(elements - noted_, part.count - within_);
+            if (more == 0 && part.count != 0) return;
+            noted_ += more;
+            within_ += more;
+            if (within_ == part.count) {
+                ++at_;
+                within_ = 0;
+            }
+            watch_.add(count_.done(part.job, more));
+        }
+    }
+    void note_all() { note(noted_); }
+    /// All of it will be done again.
+    void undo() {
+        std::uint64_t undone = 0;
+        for (std::size_t i = 0; i < at_; ++i) undone += count_.undo(parts_[i].job, parts_[i].count);
+        if (within_ != 0) undone += count_.undo(parts_[at_].job, within_);
+        watch_.take_back(undone);
+    }
+
+  private:
+    std::span<const core::JobPart> parts_;
+    JobCount& count_;
+    core::ShareWatch& watch_;
+    std::size_t at_ = 0;                    // the first part that is not done
+    std::uint64_t within_ = 0, noted_ = 0;  // elements of that part, and of all, that are done
 };
 
 /// Does shares of a batch on one device.
@@ -70,18 +148,15 @@ class BatchShares {
         core::BatchEngine engine(state, core::program_for(state, program_, "run_batch"), settings, nullptr);
         for (const core::JobPart& part : parts) engine.add(jobs_[part.job], part.first, part.count);
         BatchOptions watched = watch.options(options_);
-        std::size_t noted = 0;
-        watched.progress = [&](const Progress& progress) {
-            for (; noted < progress.done; ++noted)
-                watch.add(count_.done(parts[noted].job, parts[noted].count));
-        };
+        PartsDone done(parts, count_, watch);
+        watched.progress = [&](const Progress& elements) { done.note(elements.done); };
         OpReport report;
         try {
-            static_cast<BatchReport&>(report) = core::run_engine(engine, parts.size(), watched, begin);
+            static_cast<BatchReport&>(report) =
+                core::run_engine(engine, 0, watched, begin, core::Counting::elements);
+            done.note_all();
         } catch (...) {
-            std::uint64_t undone = 0;
-            for (std::size_t i = 0; i < noted; ++i) undone += count_.undo(parts[i].job, parts[i].count);
-            watch.take_back(undone);
+            done.undo();
             throw;
         }
         // A job that the device goes on with counts once.
@@ -166,14 +241,10 @@ JobPipeline::JobPipeline(Devices& devices, const Program& program, const BatchOp
 BatchReport core::run_counted(Backend& backend, const Program& program, std::span<const Job> jobs,
                               const BatchOptions& options, const UnitsOf& units) {
     if (!options.progress) return run_batch(backend, program, jobs, options);
-    std::uint64_t done = 0, total = 0;
-    for (std::size_t j = 0; j < jobs.size(); ++j) total += units(j);
+    UnitsDone done(jobs, units, options.progress);
     BatchOptions counted = options;
-    counted.progress = [&](const Progress& progress) {  // called once for each job, in their order
-        done += units(progress.done - 1);
-        options.progress({done, total, progress.elapsed_s});
-    };
-    return run_batch(backend, program, jobs, counted);
+    counted.progress = [&](const Progress& elements) { done(elements); };
+    return run_by_elements(backend, program, jobs, counted);
 }
 
 BatchReport core::run_counted(Devices& devices, const Program& program, std::span<const Job> jobs,

@@ -24,7 +24,8 @@ Backend& first_backend(Devices& devices);
 /// One Program for all devices that are not lost. Errors: what `make` throws; device_lost.
 Program program_for_all(Devices& devices, const std::function<Program(Backend& backend)>& make);
 
-/// run_batch whose progress counts units() of each job that is done instead of jobs.
+/// run_batch whose progress counts units() of each job instead of jobs, and of a job that is done in part the
+/// same part of them.
 using UnitsOf = std::function<std::uint64_t(std::size_t job)>;
 BatchReport run_counted(Backend& backend, const Program& program, std::span<const Job> jobs,
                         const BatchOptions& options, const UnitsOf& units);

@@ -235,6 +235,7 @@ void BatchEngine::finish() {
     slot.work.keep_alive.clear();
     for (const ChunkDispatch& done : slot.work.chunks) {
         PendingJob& p = pending_.at(done.chunk.job);
+        elements_done_ += done.chunk.count;
         if (--p.open_chunks == 0 && p.next >= p.end) complete_job(done.chunk.job);
     }
     skip_over();
@@ -255,19 +256,25 @@ void BatchEngine::abandon() noexcept {
     pending_.next = 0;
 }
 
-BatchReport run_engine(BatchEngine& engine, std::uint64_t jobs, const BatchOptions& options,
-                       SteadyTime begin) {
+BatchReport run_engine(BatchEngine& engine, std::uint64_t total, const BatchOptions& options,
+                       SteadyTime begin, Counting counting) {
     std::uint64_t notified = 0;
     const auto notify = [&] {
-        for (; options.progress && notified < engine.jobs_done(); ++notified)
-            options.progress({notified + 1, jobs, seconds_since(begin)});
+        if (!options.progress) return;
+        if (counting == Counting::jobs) {
+            for (; notified < engine.jobs_done(); ++notified)
+                options.progress({notified + 1, total, seconds_since(begin)});
+        } else if (notified < engine.elements_done()) {
+            notified = engine.elements_done();
+            options.progress({notified, total, seconds_since(begin)});
+        }
     };
     notify();
     while (engine.can_start() || engine.in_flight()) {
         if (options.cancel.stop_requested())
             throw Error(Errc::cancelled, "run_batch: cancelled by its stop token (" +
                                              std::to_string(engine.jobs_done()) + " of " +
-                                             std::to_string(jobs) + " jobs were done)");
+                                             std::to_string(engine.next_sequence()) + " jobs were done)");
         if (engine.can_start()) {
             engine.start();
         } else {
@@ -280,33 +287,46 @@ BatchReport run_engine(BatchEngine& engine, std::uint64_t jobs, const BatchOptio
     return report;
 }
 
+namespace {
+
+BatchReport run_jobs(Backend& backend, const Program& program, std::span<const Job> jobs,
+                     const BatchOptions& options, Counting counting) {
+    const auto begin = std::chrono::steady_clock::now();
+    BackendState& backend_state = *detail::Access::backend_state(backend);
+    Device& device = backend_state.context()->device;
+    device.require_usable("run_batch");
+    const std::shared_ptr<const ProgramObject> object = program_for(backend_state, program, "run_batch");
+    const ProgramNeeds needs = needs_of(*object);
+    std::uint64_t bytes = 0, elements = 0;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        check_job(needs, device.snapshot().limits, jobs[i], i);
+        bytes += job_bytes_in(jobs[i]) + job_bytes_out(jobs[i]);
+        elements += jobs[i].elements;
+    }
+    const BatchSettings settings = settle_options(device.plan(), device.snapshot(), options, bytes);
+    BatchEngine engine(backend_state, object, settings, nullptr);
+    auto& spans = engine.scratch().spans;
+    spans.clear();
+    for (std::size_t i = 0; i < jobs.size(); ++i) append_spans(jobs[i], i, spans);
+    check_overlaps(spans);
+    for (const Job& job : jobs) engine.add(job);
+    return run_engine(engine, counting == Counting::jobs ? jobs.size() : elements, options, begin, counting);
+}
+
+}  // namespace
+
+BatchReport run_by_elements(Backend& backend, const Program& program, std::span<const Job> jobs,
+                            const BatchOptions& options) {
+    return run_jobs(backend, program, jobs, options, Counting::elements);
+}
+
 }  // namespace weft::core
 
 namespace weft {
 
 BatchReport run_batch(Backend& backend, const Program& program, std::span<const Job> jobs,
                       const BatchOptions& options) {
-    const auto begin = std::chrono::steady_clock::now();
-    core::BackendState& backend_state = *detail::Access::backend_state(backend);
-    core::Device& device = backend_state.context()->device;
-    device.require_usable("run_batch");
-    const std::shared_ptr<const core::ProgramObject> object =
-        core::program_for(backend_state, program, "run_batch");
-    const core::ProgramNeeds needs = core::needs_of(*object);
-    std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-        core::check_job(needs, device.snapshot().limits, jobs[i], i);
-        bytes += core::job_bytes_in(jobs[i]) + core::job_bytes_out(jobs[i]);
-    }
-    const core::BatchSettings settings =
-        core::settle_options(device.plan(), device.snapshot(), options, bytes);
-    core::BatchEngine engine(backend_state, object, settings, nullptr);
-    auto& spans = engine.scratch().spans;
-    spans.clear();
-    for (std::size_t i = 0; i < jobs.size(); ++i) core::append_spans(jobs[i], i, spans);
-    core::check_overlaps(spans);
-    for (const Job& job : jobs) engine.add(job);
-    return core::run_engine(engine, jobs.size(), options, begin);
+    return core::run_jobs(backend, program, jobs, options, core::Counting::jobs);
 }
 
 }  // namespace weft

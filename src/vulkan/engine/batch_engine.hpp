@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "vulkan/engine/batch_meter.hpp"
 #include "vulkan/engine/bundle_planner.hpp"
@@ -55,6 +56,8 @@ class BatchEngine {
 
     std::uint64_t failed_job() const { return failed_job_; }
     std::uint64_t jobs_done() const { return meter_.jobs_done(); }
+    /// Elements whose outputs are in place, in the order of the jobs.
+    std::uint64_t elements_done() const { return elements_done_; }
     std::uint64_t next_sequence() const { return pending_.base + pending_.jobs.size(); }
     BatchReport report() const { return meter_.report(); }
     StagingRing& scratch() { return *ring_; }
@@ -82,14 +85,21 @@ class BatchEngine {
     PendingJobs pending_;
     std::size_t head_ = 0, in_flight_ = 0;  // slots under way: in_flight_ of them, from head_ on
     bool oldest_done_ = false;              // await_oldest() found it done
-    std::uint64_t failed_job_ = 0;
+    std::uint64_t failed_job_ = 0, elements_done_ = 0;
     double waited_s_ = 0;           // of the host, when the last bundle was done
     SteadyTime last_done_;          // when the host noticed
     bool waited_for_last_ = false;  // so that it was noticed immediately
 };
 
-/// Does everything that was added. Counts the progress of `jobs` jobs. Errors: as run_batch.
-BatchReport run_engine(BatchEngine& engine, std::uint64_t jobs, const BatchOptions& options,
-                       SteadyTime begin);
+/// What progress counts: each job that is done, or the elements that are done after each bundle.
+enum class Counting { jobs, elements };
+
+/// Does everything that was added. `total`: of the progress. Errors: as run_batch.
+BatchReport run_engine(BatchEngine& engine, std::uint64_t total, const BatchOptions& options,
+                       SteadyTime begin, Counting counting = Counting::jobs);
+
+/// run_batch with a progress of elements.
+BatchReport run_by_elements(Backend& backend, const Program& program, std::span<const Job> jobs,
+                            const BatchOptions& options);
 
 }  // namespace weft::core

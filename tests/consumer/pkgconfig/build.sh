@@ -11,6 +11,7 @@ if [ "${WEFT_SHARED:-0}" = 1 ]; then
     export LD_LIBRARY_PATH
 fi
 mkdir -p "$folder"
+plain=${CXX:-c++}
 # build NAME MODULE
 build() {
     # shellcheck disable=SC2046,SC2086 # flags are lists of words
@@ -32,6 +33,14 @@ if [ "${CONSUMER_C:-0}" = 1 ]; then
     "${CC:-cc}" -std=c11 ${CFLAGS:-} "$here/../consumer.c" -o "$folder/consumer_c" \
         $("${PKG_CONFIG:-pkg-config}" --cflags --libs weft-c)
     LD_LIBRARY_PATH=$("${PKG_CONFIG:-pkg-config}" --variable=libdir weft-c) "$folder/consumer_c"
+fi
+if [ -n "${CONSUMER_MPI:-}" ]; then
+    # MPI's compiler is the same one, with flags and libraries of its own.
+    OMPI_CXX=$plain MPICH_CXX=$plain CXX=$CONSUMER_MPI
+    export OMPI_CXX MPICH_CXX
+    build consumer_mpi weft-mpi
+    test -x "$folder/consumer_mpi"  # mpi.ranks runs ranks
+    CXX=$plain
 fi
 build consumer weft
 exec "$folder/consumer"

@@ -109,6 +109,19 @@ TEST_CASE("devices, field: lists of jobs, progress and refusals") {
                            }}});
         CHECK(last == total);
         for (std::size_t j = 0; j < a.size(); ++j) CHECK(out[j] == expected(FieldOp::add, a[j], a[j]));
+        const std::vector<std::uint64_t> large = random_elements(20000, 3);
+        std::vector<std::uint64_t> inverse(large.size());
+        std::uint64_t calls = 0;
+        last = 0;
+        weft::field_inverse(devices, Field::bls12_381_fp, large, inverse,
+                            {.batch = {.progress = [&](const weft::Progress& p) {
+                                 CHECK(p.done > last);
+                                 CHECK(p.total == 20000);
+                                 last = p.done;
+                                 ++calls;
+                             }}});
+        CHECK(last == 20000);
+        CHECK(calls > 1);  // one job that is done in chunks
         std::vector<std::uint64_t> wrong(a[3].size(), ~std::uint64_t{0});
         std::vector<std::uint64_t> untouched(a[3].size(), 5), before = untouched;
         check_error(Errc::invalid_argument, "not canonical", [&] {

@@ -206,10 +206,25 @@ TEST_CASE("a store refuses every other call by name and stays usable") {
                     [&] { KernelMatrixStore(file, shape, weft::kUint8); });
         check_error(Errc::invalid_argument, "no samples", [&] { KernelMatrixStore(file, {0, 0, 1}); });
         KernelMatrixStore k(file, shape);
-        check_error(Errc::io, "another process makes this K", [&] { KernelMatrixStore(file, shape); });
+        check_error(Errc::io, "another KernelMatrixStore, of this process or another, has this K",
+                    [&] { KernelMatrixStore(file, shape); });
         weft::kernel_matrix(backend, {}, x, k, shape);
         CHECK(k.kept() == k.tiles());
         k.finish();
+    });
+}
+
+TEST_CASE("a store that was moved from is refused") {
+    weft_test::on_device([](weft::Backend& backend) {
+        const ScratchFolder folder;
+        const std::vector<float> x(20 * 2, 0.5f);
+        const weft::KernelMatrixShape shape{20, 0, 2};
+        KernelMatrixStore from(folder.path() / "k.npy", shape);
+        KernelMatrixStore to(std::move(from));
+        check_error(Errc::invalid_argument, "KernelMatrixStore: moved from",
+                    [&] { weft::kernel_matrix(backend, {}, x, from, shape); });
+        weft::kernel_matrix(backend, {}, x, to, shape);
+        to.finish();
     });
 }
 

@@ -2,8 +2,10 @@
 // Ridge regression over kernel operators against a dense solve in double, and predictions.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <weft/devices.hpp>
@@ -12,6 +14,7 @@
 #include "support/device_pair.hpp"
 #include "support/gpu_fixture.hpp"
 #include "support/operator_oracle.hpp"
+#include "support/scratch_folder.hpp"
 
 namespace {
 
@@ -108,6 +111,145 @@ TEST_CASE("float64 operators reach residuals that float32 cannot, and float32 sa
         CHECK_FALSE(report.converged);
         CHECK(report.residual() > 1e-10);
         CHECK(report.residual() < 1e-2);
+    });
+}
+
+TEST_CASE("targets of any size are solved for, and solutions beyond their type are refused") {
+    weft_test::on_device([](weft::Backend& backend) {
+        const std::vector<float> x = scattered<float>(kSamples * kQubits, 1),
+                                 y = scattered<float>(kSamples, 2);
+        const weft::KernelOperator k{backend, {}, x, {kSamples, 0, kQubits}};
+        std::vector<float> alpha(kSamples), scaled(kSamples), of_scaled(kSamples, 7.0f);
+        const weft::KernelSolveOptions options{.lambda = 0.5, .rank = 20};
+        weft::kernel_solve(backend, k, y, alpha, options);
+        for (const int exponent : {-100, 100}) {
+            for (std::size_t i = 0; i < kSamples; ++i) scaled[i] = std::ldexp(y[i], exponent);
+            CHECK(weft::kernel_solve(backend, k, scaled, of_scaled, options).converged);
+            for (std::size_t i = 0; i < kSamples; ++i)
+                CHECK(std::abs(std::ldexp(of_scaled[i], -exponent) - alpha[i]) < 1e-4f);
+        }
+        of_scaled.assign(kSamples, 7.0f);
+        const auto refused = [&](float factor, double lambda) {
+            for (std::size_t i = 0; i < kSamples; ++i) scaled[i] = factor * y[i];
+            weft_test::check_error(
+                weft::Errc::invalid_argument, "kernel_solve: alpha is beyond its type",
+                [&] { weft::kernel_solve(backend, k, scaled, of_scaled, {.lambda = lambda, .rank = 20}); });
+            CHECK(of_scaled == std::vector<float>(kSamples, 7.0f));
+        };
+        refused(1.0f, 1e300);   // alpha would be 0
+        refused(3e38f, 1e-3);   // infinite
+        refused(1e-44f, 1e-1);  // a few bits
+        if (!backend.device().shader_float64) return;
+        const std::vector<double> wide_x(x.begin(), x.end());
+        std::vector<double> wide_y(kSamples), wide(kSamples);
+        for (std::size_t i = 0; i < kSamples; ++i) wide_y[i] = std::ldexp(static_cast<double>(y[i]), -1030);
+        const weft::KernelOperator k64{backend, {}, wide_x, {kSamples, 0, kQubits}, {.type = weft::kFloat64}};
+        CHECK(weft::kernel_solve(backend, k64, wide_y, wide, {.lambda = 1e-6, .rank = 300}).converged);
+        CHECK(std::abs(wide[0]) > 0);
+    });
+}
+
+TEST_CASE("the rank of a preconditioner is that of K where K has a low one") {
+    weft_test::on_device([](weft::Backend& backend) {
+        const std::vector<float> x = scattered<float>(kSamples * 2, 1), y = scattered<float>(kSamples, 2);
+        const weft::KernelOperator k{backend, {}, x, {kSamples, 0, 2}};  // 4^2 features
+        std::vector<float> alpha(kSamples);
+        const weft::KernelSolveReport report =
+            weft::kernel_solve(backend, k, y, alpha, {.lambda = 0.1, .rank = 200});
+        CHECK(report.converged);
+        CHECK(report.rank > 4);
+        CHECK(report.rank <= 16);
+    });
+}
+
+TEST_CASE("a solve that was cancelled continues to the same bits") {
+    weft_test::on_device([](weft::Backend& backend) {
+        const weft_test::ScratchFolder folder;
+        const std::vector<float> x = scattered<float>(kSamples * kQubits, 1),
+                                 y = scattered<float>(2 * kSamples, 2);
+        const weft::KernelOperator k{backend, {}, x, {kSamples, 0, kQubits}};
+        std::vector<float> want(y.size()), alpha(y.size(), 3.0f);
+        weft::KernelSolveOptions options{.lambda = 1e-3, .tolerance = 1e-5, .max_iterations = 40, .rank = 8};
+        const weft::KernelSolveReport whole = weft::kernel_solve(backend, k, y, want, options);
+        options.checkpoint = folder.path() / "solve";
+        options.checkpoint_every = 3;
+        options.resume = true;
+        for (const std::uint32_t stop : {2u, 8u, 26u}) {
+            options.batch.progress = [&](const weft::Progress& progress) {
+                if (progress.done >= stop) throw 1;
+            };
+            CHECK_THROWS_AS(weft::kernel_solve(backend, k, y, alpha, options), int);
+            CHECK(alpha == std::vector<float>(y.size(), 3.0f));
+        }
+        options.batch.progress = {};
+        const weft::KernelSolveReport report = weft::kernel_solve(backend, k, y, alpha, options);
+        CHECK(report.resumed == 24);
+        CHECK(report.iterations == whole.iterations);
+        CHECK(report.residuals == whole.residuals);
+        CHECK(alpha == want);
+        const auto refused = [&](const std::string& text, const weft::KernelOperator& of,
+                                 const std::vector<float>& right, const weft::KernelSolveOptions& with) {
+            weft_test::check_error(weft::Errc::invalid_argument, text,
+                                   [&] { weft::kernel_solve(backend, of, right, alpha, with); });
+        };
+        weft::KernelSolveOptions other = options;
+        other.lambda = 2e-3;
+        refused("another lambda (the checkpoint has 0.001, the call has 0.002)", k, y, other);
+        other = options;
+        other.rank = 9;
+        refused("another rank", k, y, other);
+        std::vector<float> moved = y;
+        moved[5] += 1;
+        refused("another y", k, moved, options);
+        std::vector<float> elsewhere = x;
+        elsewhere[7] += 1;
+        const weft::KernelMatrixShape shape{kSamples, 0, kQubits};
+        refused("another X", {backend, {}, elsewhere, shape}, y, options);
+        refused("another scale (the checkpoint has 1, the call has 2)", {backend, {.scale = 2}, x, shape}, y,
+                options);
+        refused("another map", {backend, {.map = weft::FeatureMap::ry}, x, shape}, y, options);
+        refused("resume needs a checkpoint", k, y, {.resume = true});
+        CHECK(alpha == want);
+    });
+}
+
+TEST_CASE("Nystroem features of landmarks stand for K") {
+    weft_test::on_device([](weft::Backend& backend) {
+        constexpr std::uint32_t kLandmarks = 80;  // more than one call has columns
+        const std::vector<double> x = scattered<double>(kSamples * 2, 1);
+        const weft::KernelOperatorOptions wide{.type = weft::kFloat64};
+        const weft::KernelOperator k{backend, {}, x, {kSamples, 0, 2}, wide};
+        const std::vector<double> dense = OperatorOracle{true, 2}.matrix(x, x);
+        for (const weft::KernelPivots pivots : {weft::KernelPivots::random, weft::KernelPivots::residual}) {
+            const std::vector<std::uint32_t> rows =
+                weft::kernel_landmarks(backend, k, kLandmarks, {.pivots = pivots, .seed = 3});
+            REQUIRE(rows.size() >= 16);
+            REQUIRE(rows.size() <= kLandmarks);
+            CHECK(rows == weft::kernel_landmarks(backend, k, kLandmarks, {.pivots = pivots, .seed = 3}));
+            std::vector<double> of_rows;
+            for (const std::uint32_t row : rows) of_rows.insert(of_rows.end(), {x[2 * row], x[2 * row + 1]});
+            const std::size_t n = rows.size();
+            const weft::KernelOperator inner{backend, {}, of_rows, {n, 0, 2}, wide},
+                across{backend, {}, x, of_rows, {kSamples, n, 2}, wide};
+            std::vector<double> root(n * n), features(kSamples * n);
+            weft::kernel_inverse_root(backend, inner, root);
+            CHECK(weft::kernel_features(backend, across, root, features).items == kSamples * n);
+            // K has 16 features, so 80 rows have all of it.
+            double most = 0;
+            for (std::size_t i = 0; i < kSamples; ++i)
+                for (std::size_t j = 0; j <= i; ++j) {
+                    double sum = 0;
+                    for (std::size_t f = 0; f < n; ++f) sum += features[i * n + f] * features[j * n + f];
+                    most = std::max(most, std::abs(sum - dense[i * kSamples + j]));
+                }
+            CHECK(most < 1e-6);
+        }
+        std::vector<double> root(4);
+        weft_test::check_error(weft::Errc::invalid_argument, "count out of range (got 301, need 1 to 300)",
+                               [&] { weft::kernel_landmarks(backend, k, 301); });
+        weft_test::check_error(weft::Errc::invalid_argument,
+                               "kernel_inverse_root: out does not fit the shape",
+                               [&] { weft::kernel_inverse_root(backend, k, root); });
     });
 }
 

@@ -267,7 +267,8 @@ TEST_CASE("of two runs on one store the second is refused") {
     const fs::path k = folder.path() / "k.npy";
     std::optional<Store> first(k);
     first->fill(0);
-    check_error(Errc::io, "another process makes this K", [&] { Store second(k); });
+    check_error(Errc::io, "another KernelMatrixStore, of this process or another, has this K",
+                [&] { Store second(k); });
     const pid_t child = in_child([&] { Store second(k); });
     CHECK(wait_for(child) == 3);
     first->fill(1);
@@ -281,6 +282,13 @@ TEST_CASE("files that are no store, folders and missing folders are refused") {
     folder.write("k.npy.tiles", "my notes");
     check_error(Errc::io, "it is no tile store", [&] { Store store(k); });
     CHECK(read_whole(k.string() + ".tiles") == "my notes");
+    {  // a file of another program, which nobody has asked to replace
+        folder.write("other.npy.part", "my download");
+        check_error(Errc::io, "is there without the records of a tile store",
+                    [&] { Store store(folder.path() / "other.npy"); });
+        CHECK(read_whole((folder.path() / "other.npy.part").string()) == "my download");
+        fs::remove(folder.path() / "other.npy.part");
+    }
     check_error(Errc::io, "cannot be written", [&] { Store store(folder.path()); });
     check_error(Errc::io, "cannot be written", [&] { Store store(folder.path() / "none" / "k.npy"); });
     check_error(Errc::io, "cannot be written", [&] { Store store(""); });

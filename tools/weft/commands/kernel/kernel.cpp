@@ -14,7 +14,6 @@
 #include "cli/device_rows.hpp"
 #include "cli/figures.hpp"
 #include "cli/file_paths.hpp"
-#include "cli/map_name.hpp"
 #include "cli/number_options.hpp"
 #include "cli/print_json.hpp"
 #include "cli/progress.hpp"
@@ -32,13 +31,6 @@ namespace {
 struct KernelRoom {
     std::uint64_t on_device = 0, in_memory = 0;
 };
-
-std::string check_map(const std::string& name) try {
-    map_named(name);
-    return {};
-} catch (const Error&) {
-    return "no such map (got " + name + ", need angle, ry or ryrz)";
-}
 
 // Doubles in addition to K: eigenvectors and a copy, as clip_kernel_matrix documents.
 std::uint64_t host_bytes(const KernelArguments& arguments, const KernelCall& call, std::uint64_t samples) {
@@ -187,17 +179,6 @@ void run(const KernelArguments& arguments) {
     print_report(arguments, target.device(), call, plan, report, post, out);
 }
 
-void add_circuit_options(CLI::App& kernel, KernelArguments& arguments) {
-    add_embedding(kernel, arguments.map, arguments.scale);
-    kernel
-        .add_option("--weights", arguments.weights,
-                    "Layers of the circuit, (layers, qubits) float32 or float64")
-        ->type_name("FILE");
-    kernel.add_flag("--reupload", arguments.reupload, "Embed the row again before every layer");
-    kernel.add_flag("--states", arguments.states,
-                    "X and Y hold states, (samples, 2^qubits) complex64 or complex128");
-}
-
 void add_memory_options(CLI::App& kernel, KernelArguments& arguments) {
     add_number(kernel, "--tile", arguments.tile, "States made at a time, 1 or more; -1: planned",
                {.least = -1, .text = "1 or more, or -1"});
@@ -216,14 +197,6 @@ void add_memory_options(CLI::App& kernel, KernelArguments& arguments) {
 
 }  // namespace
 
-void add_embedding(CLI::App& command, std::string& map, double& scale) {
-    command.add_option("--map", map, "Embedding of a row: angle, ry or ryrz")
-        ->default_str("ryrz")
-        ->type_name("NAME")
-        ->check(CLI::Validator(check_map, ""));
-    add_number(command, "--scale", scale, "Factor of all features", {.text = "a finite number"});
-}
-
 void add_kernel(CLI::App& command) {
     CLI::App& kernel =
         *command.add_subcommand("kernel", "Quantum kernel matrices of rows of numbers or of states");
@@ -237,7 +210,7 @@ void add_kernel(CLI::App& command) {
     kernel.add_option("Y", arguments->y, "Columns of K, as X; left out: those of X")->type_name("FILE");
     kernel.add_option("-o,--output", arguments->out, "K, (samples, columns); replaced if it is there")
         ->type_name("FILE.npy");
-    add_circuit_options(kernel, *arguments);
+    arguments->circuit.add_to(kernel);
     kernel
         .add_option("--dtype", arguments->dtype,
                     "Of K: float32 or float64. Arithmetic is float64 if K is, or if --states are complex128")

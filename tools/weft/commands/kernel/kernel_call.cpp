@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "cli/map_name.hpp"
+#include "cli/number_options.hpp"
 
 namespace weft::tool {
 namespace {
@@ -33,14 +34,11 @@ std::unique_ptr<ArrayInput> open_table_of(const std::string& path, Types types, 
     input->refuse(text);
 }
 
-std::uint32_t qubits_of_states(const ArrayInput& input) {
-    const std::uint64_t amplitudes = input.shape()[1];
-    std::uint32_t qubits = 0;
-    while (qubits < 63 && std::uint64_t{1} << qubits < amplitudes) ++qubits;
-    if (qubits == 0 || std::uint64_t{1} << qubits != amplitudes)
-        input.refuse("no states (got rows of " + std::to_string(amplitudes) +
-                     ", need a power of two, 2 or more)");
-    return qubits;
+std::string check_map(const std::string& name) try {
+    map_named(name);
+    return {};
+} catch (const Error&) {
+    return "no such map (got " + name + ", need angle, ry or ryrz)";
 }
 
 Choice bulk_choice(const std::string& name) {
@@ -49,10 +47,7 @@ Choice bulk_choice(const std::string& name) {
 
 void require_consistent(const KernelArguments& arguments) {
     const auto refuse = [](const char* what) { throw Failure(Exit::usage, what); };
-    if (arguments.states &&
-        (!arguments.map.empty() || !arguments.weights.empty() || arguments.reupload || arguments.scale != 1))
-        refuse("--states: given states have no circuit (leave out --map, --weights, --reupload, --scale)");
-    if (arguments.reupload && arguments.weights.empty()) refuse("--reupload: needs the layers' --weights");
+    arguments.circuit.require_consistent();
     if (arguments.jitter != 0 && !arguments.normalize) refuse("--jitter: goes with --normalize");
     if (arguments.jitter != 0 && !arguments.y.empty())
         refuse("--jitter: of the diagonal, which K of X with Y has none of (leave it out)");
@@ -71,9 +66,10 @@ void require_consistent(const KernelArguments& arguments) {
 
 }  // namespace
 
-std::unique_ptr<ArrayInput> open_features(const std::string& path, const ArrayInput* like) {
+std::unique_ptr<ArrayInput> open_samples(const std::string& path, bool states, const ArrayInput* like) {
     const ElementType same[] = {like != nullptr ? like->type() : kFloat64};
-    auto input = open_table_of(path, like != nullptr ? Types(same) : Types(kNumbers), "(samples, qubits)",
+    const Types types = like != nullptr ? Types(same) : states ? Types(kStates) : Types(kNumbers);
+    auto input = open_table_of(path, types, states ? "(samples, 2^qubits)" : "(samples, qubits)",
                                like != nullptr ? like->shape()[1] : 0, like != nullptr ? like->path() : "");
     const std::uint64_t columns = input->shape()[1];
     if (columns > 0xffffffffu) input->refuse("too many columns (got " + std::to_string(columns) + ")");
@@ -82,13 +78,60 @@ std::unique_ptr<ArrayInput> open_features(const std::string& path, const ArrayIn
     return input;
 }
 
-KernelCall::KernelCall(const KernelArguments& arguments) : states_(arguments.states), json_(arguments.json) {
+std::uint32_t qubits_of(const ArrayInput& samples, bool states) {
+    const std::uint64_t columns = samples.shape()[1];
+    if (!states) return static_cast<std::uint32_t>(columns);
+    std::uint32_t qubits = 0;
+    while (qubits < 63 && std::uint64_t{1} << qubits < columns) ++qubits;
+    if (qubits == 0 || std::uint64_t{1} << qubits != columns)
+        samples.refuse("no states (got rows of " + std::to_string(columns) +
+                       ", need a power of two, 2 or more)");
+    return qubits;
+}
+
+std::unique_ptr<ArrayInput> open_weights(const std::string& path, std::uint32_t qubits,
+                                         const std::string& as) {
+    return open_table_of(path, kNumbers, "(layers, qubits)", qubits, as);
+}
+
+void CircuitArguments::add_to(CLI::App& command) {
+    command.add_option("--map", map, "Embedding of a row: angle, ry or ryrz")
+        ->default_str("ryrz")
+        ->type_name("NAME")
+        ->check(CLI::Validator(check_map, ""));
+    add_number(command, "--scale", scale, "Factor of all features", {.text = "a finite number"});
+    command.add_option("--weights", weights, "Layers of the circuit, (layers, qubits) float32 or float64")
+        ->type_name("FILE");
+    command.add_flag("--reupload", reupload, "Embed the row again before every layer");
+    command.add_flag("--states", states, "Rows hold states, (samples, 2^qubits) complex64 or complex128");
+}
+
+void CircuitArguments::require_consistent() const {
+    if (states && (!map.empty() || !weights.empty() || reupload || scale != 1))
+        throw Failure(Exit::usage,
+                      "--states: given states have no circuit (leave out --map, --weights, --reupload, "
+                      "--scale)");
+    if (reupload && weights.empty()) throw Failure(Exit::usage, "--reupload: needs the layers' --weights");
+}
+
+KernelMatrixCircuit CircuitArguments::circuit() const {
+    return {map_named(map.empty() ? "ryrz" : map), {}, reupload, scale};
+}
+
+KernelCall::KernelCall(const KernelArguments& arguments)
+    : states_(arguments.circuit.states), json_(arguments.json) {
     require_consistent(arguments);
-    circuit_ = {
-        map_named(arguments.map.empty() ? "ryrz" : arguments.map), {}, arguments.reupload, arguments.scale};
-    read_x(arguments);
-    if (!arguments.y.empty()) read_y(arguments);
-    if (!arguments.weights.empty()) read_weights(arguments);
+    circuit_ = arguments.circuit.circuit();
+    x_ = open_samples(arguments.x, states_);
+    shape_ = {x_->shape()[0], 0, qubits_of(*x_, states_)};
+    if (!arguments.y.empty()) {
+        y_ = open_samples(arguments.y, states_, x_.get());
+        shape_.others = y_->shape()[0];
+    }
+    if (!arguments.circuit.weights.empty()) {
+        weights_ = open_weights(arguments.circuit.weights, shape_.qubits, arguments.x);
+        circuit_.weights = weights_->array();
+    }
     type_ = arguments.dtype == "float64" ? kFloat64 : kFloat32;
     options_.state_tile = arguments.tile;
     if (arguments.no_autotune) options_.autotune = Choice::off;
@@ -102,7 +145,7 @@ KernelCall::KernelCall(const KernelArguments& arguments) : states_(arguments.sta
 // Options about states are refused for circuits in closed form, as the library does, but by flag.
 void KernelCall::require_states_for(const KernelArguments& arguments) const {
     const std::uint64_t layers = weights_ ? weights_->shape()[0] : 0;
-    if (states_ || (arguments.reupload && layers > 1)) return;
+    if (states_ || (arguments.circuit.reupload && layers > 1)) return;
     const auto refuse = [](const std::string& flag) {
         throw Failure(Exit::usage,
                       flag +
@@ -111,30 +154,6 @@ void KernelCall::require_states_for(const KernelArguments& arguments) const {
     };
     if (arguments.tile != -1) refuse("--tile");
     if (options_.bulk_states == Choice::on) refuse("--bulk-states");
-}
-
-void KernelCall::read_x(const KernelArguments& arguments) {
-    x_ = open_table_of(arguments.x, arguments.states ? Types(kStates) : Types(kNumbers),
-                       arguments.states ? "(samples, 2^qubits)" : "(samples, qubits)");
-    const std::uint64_t columns = x_->shape()[1];
-    if (columns > 0xffffffffu) x_->refuse("too many columns (got " + std::to_string(columns) + ")");
-    if (x_->source().values() == 0)
-        x_->refuse("empty (got " + to_string(x_->shape()) + ", need rows and columns)");
-    shape_ = {x_->shape()[0], 0,
-              arguments.states ? qubits_of_states(*x_) : static_cast<std::uint32_t>(columns)};
-}
-
-void KernelCall::read_y(const KernelArguments& arguments) {
-    const ElementType same[] = {x_->type()};
-    y_ = open_table_of(arguments.y, same, arguments.states ? "(samples, 2^qubits)" : "(samples, qubits)",
-                       x_->shape()[1], arguments.x);
-    shape_.others = y_->shape()[0];
-    if (shape_.others == 0) y_->refuse("empty (got no rows)");
-}
-
-void KernelCall::read_weights(const KernelArguments& arguments) {
-    weights_ = open_table_of(arguments.weights, kNumbers, "(layers, qubits)", shape_.qubits, arguments.x);
-    circuit_.weights = weights_->array();
 }
 
 std::vector<NamedFile> KernelCall::files() const {

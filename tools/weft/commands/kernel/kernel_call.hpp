@@ -17,21 +17,38 @@
 
 namespace weft::tool {
 
+/// What rows are: the options of a circuit, or --states.
+struct CircuitArguments {
+    std::string map, weights;
+    bool reupload = false, states = false;
+    double scale = 1;
+
+    void add_to(CLI::App& command);
+    /// Errors: Failure with Exit::usage - options that contradict each other.
+    void require_consistent() const;
+    /// Without the weights.
+    KernelMatrixCircuit circuit() const;
+};
+
 struct KernelArguments {
-    std::string x, y, out, weights;
-    std::string map, dtype = "float32", bulk_states = "auto";
-    bool reupload = false, states = false, normalize = false, no_autotune = false, explain = false,
-         json = false, resume = false, mpi = false;
-    double scale = 1, jitter = 0, vram_fraction = 0.85;
+    std::string x, y, out;
+    std::string dtype = "float32", bulk_states = "auto";
+    CircuitArguments circuit;
+    bool normalize = false, no_autotune = false, explain = false, json = false, resume = false, mpi = false;
+    double jitter = 0, vram_fraction = 0.85;
     std::int64_t tile = -1;
     KernelPost post;
     DeviceOptions device;
 };
 
-/// Rows of features; `like`: of as many columns and of the same type. Errors: Failure with Exit::usage.
-std::unique_ptr<ArrayInput> open_features(const std::string& path, const ArrayInput* like = nullptr);
-/// --map and --scale.
-void add_embedding(CLI::App& command, std::string& map, double& scale);
+/// Rows of features, or of states; `like`: of as many columns and of the same type. Errors: Failure with
+/// Exit::usage.
+std::unique_ptr<ArrayInput> open_samples(const std::string& path, bool states,
+                                         const ArrayInput* like = nullptr);
+std::uint32_t qubits_of(const ArrayInput& samples, bool states);
+/// Layers for rows of that many qubits, which the file named `as` has.
+std::unique_ptr<ArrayInput> open_weights(const std::string& path, std::uint32_t qubits,
+                                         const std::string& as);
 /// weft kernel apply, solve, predict and eigen.
 void add_kernel_operators(CLI::App& kernel);
 
@@ -59,9 +76,6 @@ class KernelCall {
     void require_unchanged() const;
 
   private:
-    void read_x(const KernelArguments& arguments);
-    void read_y(const KernelArguments& arguments);
-    void read_weights(const KernelArguments& arguments);
     void require_states_for(const KernelArguments& arguments) const;
     KernelMatrixEstimate estimate(const Backend& backend, const KernelMatrixShape& shape) const;
     /// Returns call(); its errors name the files of X, Y and weights.

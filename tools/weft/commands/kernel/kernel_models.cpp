@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <weft/weft.hpp>
@@ -47,7 +49,9 @@ Json json_of(const OperatorArguments& arguments, const OperatorCall& call) {
 void explain(const OperatorArguments& arguments, const OperatorCall& call, std::uint32_t vectors,
              const Backend& backend) {
     const KernelOperatorEstimate plan =
-        estimate_kernel_operator(backend, call.circuit(), call.shape(), vectors, call.options());
+        call.circuit() != nullptr
+            ? estimate_kernel_operator(backend, *call.circuit(), call.shape(), vectors, call.options())
+            : estimate_kernel_operator(backend, call.state_type(), call.shape(), vectors, call.options());
     if (arguments.json) {
         Json json = json_of(arguments, call);
         json["vectors"] = vectors;
@@ -81,7 +85,9 @@ std::optional<Target> begin(const OperatorArguments& arguments, const OperatorCa
     const Config config = arguments.device.config();
     if (arguments.out.empty() && !arguments.explain)
         throw Failure(Exit::usage, "-o: needs the file that the result goes to");
-    require_apart({{"output", arguments.out}, {"WEFT_TRACE", config.trace}}, call.files());
+    require_apart(
+        {{"output", arguments.out}, {"--checkpoint", arguments.checkpoint}, {"WEFT_TRACE", config.trace}},
+        call.files());
     std::optional<Target> target(std::in_place, arguments.device, config);
     if (!arguments.explain) return target;
     explain(arguments, call, vectors, *target->backend());
@@ -147,8 +153,11 @@ void run_predict(const OperatorArguments& arguments) {
         ProgressBar progress("kernel predict");
         BatchOptions batch;
         batch.progress = progress.callback();
-        return kernel_predict(*target->backend(), call.circuit(), call.x(), call.y(), call.v(),
-                              values_of(out, call.options().type), call.shape(), batch);
+        const HostArray to = values_of(out, call.options().type);
+        Backend& where = *target->backend();
+        if (call.circuit() == nullptr)
+            return kernel_predict(where, call.x(), call.y(), call.v(), to, call.shape(), batch);
+        return kernel_predict(where, *call.circuit(), call.x(), call.y(), call.v(), to, call.shape(), batch);
     });
     call.require_unchanged();
     out.commit();
@@ -162,7 +171,10 @@ KernelSolveOptions solve_options(const OperatorArguments& arguments) {
             .tolerance = arguments.tolerance,
             .max_iterations = arguments.max_iterations,
             .rank = arguments.rank,
-            .seed = arguments.seed};
+            .seed = arguments.seed,
+            .checkpoint = arguments.checkpoint,
+            .checkpoint_every = arguments.every,
+            .resume = arguments.resume};
 }
 
 void print_solve(const OperatorArguments& arguments, const DeviceInfo& device, const OperatorCall& call,
@@ -184,6 +196,7 @@ void print_solve(const OperatorArguments& arguments, const DeviceInfo& device, c
     json["residual"] = report.residual();
     json["residuals"] = report.residuals;
     json["iterations"] = report.iterations;
+    json["resumed"] = report.resumed;
     json["rank"] = report.rank;
     json["preconditioner_s"] = report.preconditioner_s;
     json["product_s"] = report.product_s;
@@ -212,6 +225,10 @@ void run_solve(const OperatorArguments& arguments) {
     });
     call.require_unchanged();
     out.commit();
+    // What has not converged may be continued with more iterations.
+    std::error_code ignored;
+    if (report.converged && !arguments.checkpoint.empty())
+        std::filesystem::remove(arguments.checkpoint, ignored);
     print_solve(arguments, target->device(), call, report);
 }
 
@@ -297,7 +314,7 @@ CLI::App& add_command(CLI::App& kernel, const char* name, const char* summary, c
     CLI::App& command = *kernel.add_subcommand(name, summary);
     command.add_option("-o,--output", arguments->out, "Result; replaced if it is there")
         ->type_name("FILE.npy");
-    add_embedding(command, arguments->map, arguments->scale);
+    arguments->circuit.add_to(command);
     command
         .add_option(
             "--dtype", arguments->dtype,
@@ -352,6 +369,13 @@ void add_solve(CLI::App& kernel) {
     add_number(command, "--rank", a->rank,
                "Of the preconditioner, which takes 4 bytes x samples x rank of host memory; 0: none", {});
     add_number(command, "--seed", a->seed, "Of the choice of the preconditioner's rows", {});
+    command
+        .add_option("--checkpoint", a->checkpoint,
+                    "Keep the state of the solve here, until alpha is written and has converged")
+        ->type_name("FILE");
+    add_number(command, "--every", a->every, "Iterations between two states that --checkpoint keeps",
+               {.least = 1, .text = "1 or more"});
+    command.add_flag("--resume", a->resume, "Continue from the state that --checkpoint has, if it is there");
     add_normalize(command, *a);
     command.footer("Example: weft kernel solve x.npy y.npy --lambda 1e-3 -o alpha.npy");
 }

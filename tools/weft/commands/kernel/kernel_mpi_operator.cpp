@@ -68,8 +68,8 @@ class RankCall {
 
 KernelOperator operator_of(mpi::Ranks& ranks, const mpi::RankDevices& devices, OperatorCall& call) {
     if (call.shape().square())
-        return mpi::kernel_operator(ranks, devices, call.circuit(), call.x(), call.shape(), call.options());
-    return mpi::kernel_operator(ranks, devices, call.circuit(), call.x(), call.y(), call.shape(),
+        return mpi::kernel_operator(ranks, devices, *call.circuit(), call.x(), call.shape(), call.options());
+    return mpi::kernel_operator(ranks, devices, *call.circuit(), call.x(), call.y(), call.shape(),
                                 call.options());
 }
 
@@ -102,7 +102,7 @@ void predict(RankCall& rank) {
         rank.call().result_shape(rank.call().shape().samples),
         [&](mpi::Ranks& ranks, mpi::RankDevices devices, OperatorCall& call, const HostArray& out) {
             ProgressBar bar("kernel predict");
-            return mpi::kernel_predict(ranks, devices, call.circuit(), call.x(), call.y(), call.v(), out,
+            return mpi::kernel_predict(ranks, devices, *call.circuit(), call.x(), call.y(), call.v(), out,
                                        call.shape(), with_progress(rank, bar));
         });
     report.items = rank.call().shape().pairs();

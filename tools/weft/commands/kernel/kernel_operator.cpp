@@ -5,9 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/map_name.hpp"
-#include "commands/kernel/kernel_call.hpp"
-
 namespace weft::tool {
 namespace {
 
@@ -30,7 +27,12 @@ std::vector<To> converted(const ConstHostArray& from) {
 
 }  // namespace
 
-OperatorCall::OperatorCall(const OperatorArguments& arguments) {
+OperatorCall::OperatorCall(const OperatorArguments& arguments) : states_(arguments.circuit.states) {
+    arguments.circuit.require_consistent();
+    if (arguments.mpi && (states_ || !arguments.checkpoint.empty()))
+        throw Failure(Exit::usage, "--mpi: not with --states or --checkpoint");
+    if (arguments.resume && arguments.checkpoint.empty())
+        throw Failure(Exit::usage, "--resume: needs the file that --checkpoint names");
     if (arguments.jitter != 0 && !arguments.normalize)
         throw Failure(Exit::usage, "--jitter: goes with --normalize");
     if (arguments.jitter != 0 && !arguments.y.empty())
@@ -39,12 +41,16 @@ OperatorCall::OperatorCall(const OperatorArguments& arguments) {
     if (arguments.lambda != 0 && !arguments.y.empty())
         throw Failure(Exit::usage,
                       "--lambda: of the diagonal, which K of X with Y has none of (leave it out)");
-    circuit_ = {map_named(arguments.map), {}, false, arguments.scale};
-    x_ = open_features(arguments.x);
-    shape_ = {x_->shape()[0], 0, static_cast<std::uint32_t>(x_->shape()[1])};
+    circuit_ = arguments.circuit.circuit();
+    x_ = open_samples(arguments.x, states_);
+    shape_ = {x_->shape()[0], 0, qubits_of(*x_, states_)};
     if (!arguments.y.empty()) {
-        y_ = open_features(arguments.y, x_.get());
+        y_ = open_samples(arguments.y, states_, x_.get());
         shape_.others = y_->shape()[0];
+    }
+    if (!arguments.circuit.weights.empty()) {
+        weights_ = open_weights(arguments.circuit.weights, shape_.qubits, arguments.x);
+        circuit_.weights = weights_->array();
     }
     options_.normalize = arguments.normalize;
     options_.jitter = arguments.jitter;
@@ -76,8 +82,8 @@ Shape OperatorCall::result_shape(std::uint64_t rows) const {
 
 std::vector<NamedFile> OperatorCall::files() const {
     std::vector<NamedFile> all;
-    for (const auto& [input, role] :
-         {std::pair(x_.get(), "X"), std::pair(y_.get(), "Y"), std::pair(v_.get(), "V")})
+    for (const auto& [input, role] : {std::pair(x_.get(), "X"), std::pair(y_.get(), "Y"),
+                                      std::pair(v_.get(), "V"), std::pair(weights_.get(), "--weights")})
         if (input != nullptr)
             for (NamedFile& file : input->source().files(role)) all.push_back(std::move(file));
     return all;
@@ -96,8 +102,10 @@ ConstHostArray OperatorCall::v() {
 
 // The library names its arguments, and the user knows files.
 void OperatorCall::refuse_by_file(const std::string& text) const {
-    for (const auto& [mark, input] : {std::pair<std::string_view, const ArrayInput*>(": x: ", x_.get()),
-                                      std::pair<std::string_view, const ArrayInput*>(": y: ", y_.get())}) {
+    for (const auto& [mark, input] :
+         {std::pair<std::string_view, const ArrayInput*>(": x: ", x_.get()),
+          std::pair<std::string_view, const ArrayInput*>(": y: ", y_.get()),
+          std::pair<std::string_view, const ArrayInput*>(": weights: ", weights_.get())}) {
         const std::size_t at = text.find(mark);
         // Behind the name of the function, which is one word.
         if (input != nullptr && at != std::string::npos && text.find(' ') > at)
@@ -106,7 +114,7 @@ void OperatorCall::refuse_by_file(const std::string& text) const {
 }
 
 void OperatorCall::require_unchanged() const {
-    for (const auto* input : {&x_, &y_, &v_})
+    for (const auto* input : {&x_, &y_, &v_, &weights_})
         if (*input) (*input)->require_unchanged();
 }
 

@@ -12,16 +12,18 @@
 #include "arrays/array_input.hpp"
 #include "cli/cuda_calls.hpp"
 #include "cli/device_options.hpp"
+#include "commands/kernel/kernel_call.hpp"
 
 namespace weft::tool {
 
 struct OperatorArguments {
     std::string x, y, v, out;  ///< y: columns of K; v: what is multiplied or solved for
-    std::string map = "ryrz", dtype;
-    bool normalize = false, transpose = false, explain = false, json = false, mpi = false;
+    std::string dtype, checkpoint;
+    CircuitArguments circuit;
+    bool normalize = false, transpose = false, explain = false, json = false, resume = false, mpi = false;
     int ranks = 0;  ///< over which the command runs; 0: none
-    double scale = 1, jitter = 0, lambda = 0, tolerance = 1e-4;
-    std::uint32_t rank = 200, max_iterations = 200, max_products = 100, values = 10;
+    double jitter = 0, lambda = 0, tolerance = 1e-4;
+    std::uint32_t rank = 200, max_iterations = 200, max_products = 100, values = 10, every = 10;
     std::uint64_t seed = 1;
     DeviceOptions device;
 };
@@ -33,7 +35,9 @@ class OperatorCall {
     /// have another type or shape.
     explicit OperatorCall(const OperatorArguments& arguments);
 
-    const KernelMatrixCircuit& circuit() const noexcept { return circuit_; }
+    /// Null: states are given.
+    const KernelMatrixCircuit* circuit() const noexcept { return states_ ? nullptr : &circuit_; }
+    ElementType state_type() const { return x_->type(); }
     const KernelMatrixShape& shape() const noexcept { return shape_; }
     const KernelOperatorOptions& options() const noexcept { return options_; }
     std::uint32_t columns() const noexcept { return columns_; }  ///< of V
@@ -47,6 +51,8 @@ class OperatorCall {
     /// The operator on a Backend or a Devices.
     template <class Where>
     KernelOperator on(Where& where) {
+        if (states_ && shape_.square()) return {where, x(), shape_, options_};
+        if (states_) return {where, x(), y(), shape_, options_};
         if (shape_.square()) return {where, circuit_, x(), shape_, options_};
         return {where, circuit_, x(), y(), shape_, options_};
     }
@@ -66,7 +72,8 @@ class OperatorCall {
     void read_v(const OperatorArguments& arguments);
     void refuse_by_file(const std::string& text) const;
 
-    std::unique_ptr<ArrayInput> x_, y_, v_;
+    const bool states_;
+    std::unique_ptr<ArrayInput> x_, y_, v_, weights_;
     KernelMatrixShape shape_;
     KernelMatrixCircuit circuit_;
     KernelOperatorOptions options_;

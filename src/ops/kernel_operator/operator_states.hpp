@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a product with a kernel operator of states is made: which blocks of K, from which packed states. Pure
+// functions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops/kernel_operator/operator_plan.hpp"
+
+namespace weft::kernels {
+
+/// The options of the kernel matrix whose blocks an operator of states makes.
+KernelMatrixOptions matrix_options(const KernelOperatorOptions& options, bool given) noexcept;
+/// A plan with OperatorPlan::states. Errors: unsupported - float64 on a device without shaderFloat64.
+OperatorPlan plan_operator_of_states(const KernelMatrixDevice& device, const KernelMatrixShape& shape,
+                                     CircuitFacts circuit, const KernelOperatorOptions& options);
+KernelOperatorEstimate estimate_operator_of_states(const OperatorPlan& plan, std::uint32_t columns);
+
+/// A block of K and the tiles of states that it is made from.
+struct OperatorBlock {
+    HostBlock tiles;
+    /// Its values serve the block across the diagonal too.
+    bool mirrored = false;
+};
+/// The blocks that rows [first, last) of a product need, in the order in which tiles are packed least often.
+/// Of a product with the transpose these are columns of K.
+std::vector<OperatorBlock> operator_blocks(const OperatorPlan& plan, std::uint64_t first, std::uint64_t last,
+                                           bool transpose, bool symmetric);
+/// Whether a product with all rows makes half of the blocks.
+bool halves_blocks(const OperatorPlan& plan) noexcept;
+/// Kernel values that are made for a block.
+std::uint64_t pairs_of(const OperatorPlan& plan, const OperatorBlock& block) noexcept;
+
+}  // namespace weft::kernels

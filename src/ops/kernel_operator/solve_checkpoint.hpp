@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file that a solve continues from: what the solve is of, and the state of its recurrence.
+//
+// Layout, little-endian: 8 bytes "weftcg\r\n", u32 version, u32 facts, a name and a value for each fact, u32
+// iterations, u8 whether the residual is the true one, f64 the last true residual, u64 values of y, u64
+// columns; then solution, residual, direction and products as doubles, and a u64 checksum of everything.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <weft/ops/kernel_operator.hpp>
+
+#include "ops/kernel_matrix/store_format.hpp"
+
+namespace weft::kernels {
+
+/// Conjugate gradients between two iterations. Matrices are row by row.
+struct SolveState {
+    std::uint32_t iterations = 0;
+    bool is_true = false;  ///< the residual was recomputed from the solution
+    double last_true = 1;
+    std::vector<double> solution, residual, direction, product;
+};
+
+/// The facts of an operator that do not depend on its samples; `circuit` is null if states are given.
+StoreFacts operator_facts(const KernelMatrixCircuit* circuit, const KernelMatrixShape& shape,
+                          const KernelOperatorOptions& options);
+
+class SolveCheckpoint {
+  public:
+    /// With `resume` it reads the file, if there is one. Errors: invalid_argument - a checkpoint of other
+    /// facts, which the text names; io - it is damaged, cannot be read, or is a file of another kind, which
+    /// is refused without `resume` too.
+    SolveCheckpoint(std::filesystem::path file, std::uint32_t every, bool resume, StoreFacts facts);
+
+    /// What the file had.
+    const std::optional<SolveState>& found() const noexcept { return found_; }
+    /// A fact that only the file settles, or its value for a new file.
+    std::uint64_t pinned(const char* name, std::uint64_t value);
+    bool due(std::uint32_t iterations) const noexcept {
+        return iterations != last_ && iterations % every_ == 0;
+    }
+    /// Takes the place of the file before. Errors: io.
+    void save(const SolveState& state);
+    std::uint32_t saved() const noexcept { return last_; }  ///< iterations of the file
+
+  private:
+    void read(const std::string& bytes, const StoreFacts& wanted, bool resume);
+    [[noreturn]] void refuse(const std::string& what) const;
+
+    std::filesystem::path file_;
+    std::uint32_t every_, last_ = 0;
+    StoreFacts facts_;
+    std::optional<SolveState> found_;
+};
+
+}  // namespace weft::kernels

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Completes <weft/ops/kernel_solve.hpp>: landmarks and Nystroem features.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <weft/ops/kernel_solve.hpp>
+
+#include "base/batch_call.hpp"
+#include "ops/kernel_operator/operator_check.hpp"
+#include "ops/kernel_operator/operator_landmarks.hpp"
+#include "ops_vulkan/kernel_operator/operator_host.hpp"
+#include "ops_vulkan/kernel_operator/operator_kernel.hpp"
+
+namespace weft {
+namespace {
+
+template <class T>
+void inverse_root(Backend& backend, const KernelOperator& k, const HostArray& out) {
+    const std::uint64_t samples = k.shape().samples;
+    std::vector<std::uint32_t> all(samples);
+    std::iota(all.begin(), all.end(), 0u);
+    std::vector<T> values(samples * samples);
+    kernel_rows(backend, k, all, values);
+    std::vector<double> wide(values.begin(), values.end());
+    kernels::inverse_root(wide, samples, static_cast<double>(std::numeric_limits<T>::epsilon()));
+    std::transform(wide.begin(), wide.end(), static_cast<T*>(out.data),
+                   [](double value) { return static_cast<T>(value); });
+}
+
+/// Columns [first, first + count) of a matrix with rows of `width` values, from or to an array of their own.
+template <class Copy>
+void each_row(std::uint64_t rows, std::uint64_t width, std::uint64_t first, std::uint64_t count,
+              std::uint64_t unit, const Copy& copy) {
+    for (std::uint64_t i = 0; i < rows; ++i) copy((i * width + first) * unit, i * count * unit, count * unit);
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> kernel_landmarks(Backend& backend, const KernelOperator& k, std::uint32_t count,
+                                            const KernelLandmarkOptions& options) {
+    kernels::check_landmarks(k.shape(), count, options);
+    const auto choose = [&](auto kernel) {
+        return kernels::choose_landmarks(kernel.kernel(), count, options);
+    };
+    const KernelRanks alone;
+    if (k.type() == kFloat64)
+        return choose(kernels::OperatorKernel<double, Backend>(backend, k, alone, 0, {}));
+    return choose(kernels::OperatorKernel<float, Backend>(backend, k, alone, 0, {}));
+}
+
+void kernel_inverse_root(Backend& backend, const KernelOperator& k, const HostArray& out) {
+    kernels::check_inverse_root(k.shape(), k.type(), out);
+    kernels::check_out_memory("kernel_inverse_root", nullptr, out);
+    if (k.type() == kFloat64) return inverse_root<double>(backend, k, out);
+    inverse_root<float>(backend, k, out);
+}
+
+OpReport kernel_features(Backend& backend, const KernelOperator& k, const ConstHostArray& root,
+                         const HostArray& out, const BatchOptions& batch) {
+    const kernels::Watch watch;
+    core::require_members("kernel_features", batch, {});
+    const KernelMatrixShape& shape = k.shape();
+    kernels::check_features_of(shape, k.type(), root, out);
+    kernels::check_out_memory("kernel_features", &root, out);
+    const std::uint64_t all = shape.columns(), unit = k.type().bytes();
+    core::ProgressMeter meter("kernel_features", batch, shape.samples * all);
+    meter.check();
+    constexpr std::uint64_t kTogether = 64;
+    std::vector<std::byte> some(all * kTogether * unit), made(shape.samples * kTogether * unit);
+    OpReport report = kernels::operator_report("kernel_features", shape.samples * all, root.bytes(), out);
+    const auto* const from = static_cast<const std::byte*>(root.data);
+    auto* const to = static_cast<std::byte*>(out.data);
+    for (std::uint64_t first = 0; first < all; first += kTogether) {
+        const std::uint64_t count = std::min(kTogether, all - first);
+        each_row(all, all, first, count, unit, [&](auto at, auto packed, auto bytes) {
+            std::memcpy(some.data() + packed, from + at, bytes);
+        });
+        KernelApplyHostOptions apply;
+        apply.batch.cancel = batch.cancel;
+        report.method = kernel_apply(backend, k, ConstHostArray(some.data(), all * count, k.type()),
+                                     HostArray(made.data(), shape.samples * count, k.type()), apply)
+                            .method;
+        each_row(shape.samples, all, first, count, unit, [&](auto at, auto packed, auto bytes) {
+            std::memcpy(to + at, made.data() + packed, bytes);
+        });
+        meter.show(shape.samples * (first + count));
+    }
+    report.wall_s = watch.seconds();
+    return report;
+}
+
+}  // namespace weft

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops_vulkan/kernel_operator/operator_states.hpp"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "ops_vulkan/kernel_operator/operator_apply.hpp"
+#include "shaders/operator.spv.hpp"
+
+namespace weft::kernels {
+namespace {
+
+using ShaderWords = std::span<const std::uint32_t>;
+
+ResidentStates source_of(KernelMemory&, const KernelMatrixPlan& plan, const ConstDeviceArray& x,
+                         const ConstDeviceArray* y) {
+    return {plan, x, y};
+}
+HostStates source_of(KernelMemory& memory, const KernelMatrixPlan& plan, const ConstHostArray& x,
+                     const ConstHostArray* y) {
+    return {memory, plan, x, y};
+}
+
+std::vector<double> doubles_of(const ConstHostArray& array) {
+    if (array.type == kFloat64)
+        return {static_cast<const double*>(array.data), static_cast<const double*>(array.data) + array.size};
+    return {static_cast<const float*>(array.data), static_cast<const float*>(array.data) + array.size};
+}
+
+template <class Array>
+std::shared_ptr<const DeviceStates> states_of(Stream& stream, const OperatorPlan& plan,
+                                              const KernelMatrixCircuit* circuit, const Array& x,
+                                              const Array* y) {
+    check_operator_fits(plan);
+    const KernelMatrixPlan& matrix = plan.states->matrix;
+    const KernelMatrixOptions options = matrix_options(plan.options, plan.states->given);
+    const auto made = std::make_shared<DeviceStates>();
+    KernelMemory memory(stream);
+    if (circuit == nullptr) {
+        auto source = source_of(memory, matrix, x, y);
+        made->packed = pack_all(stream, memory, matrix, source, options);
+        return made;
+    }
+    const Words planes = angle_planes(stream, memory, matrix, x, y, circuit->scale);
+    if (matrix.states.bulk) {
+        CircuitStates source(stream, memory, matrix, *circuit, planes);
+        made->packed = pack_all(stream, memory, matrix, source, options);
+        return made;
+    }
+    made->planes = planes;
+    made->weights = doubles_of(circuit->weights);
+    made->circuit = *circuit;
+    made->circuit.weights = ConstHostArray(made->weights);
+    return made;
+}
+
+Program block_program(const Stream& stream, const OperatorPlan& plan, std::uint32_t width, bool diagonal) {
+    using namespace spirv;
+    ProgramOptions options{
+        .name = "operator_block", .constants = {{2u, width}, {3u, diagonal}}, .elements_per_workgroup = 1};
+    options.operations_per_element = 32.0 * static_cast<double>(plan.states->block) * (2.0 * width + 8);
+    return {stream, plan.real64 ? ShaderWords(operator_block_real64) : ShaderWords(operator_block_real32),
+            options};
+}
+
+/// `values` of `words`, from element `origin` on.
+BoundWords bind_values(const DeviceLimits& limits, const OperatorPlan& plan, const Words& words,
+                       std::uint64_t origin, std::uint64_t values) {
+    const std::uint64_t unit = plan.real_bytes();
+    return bind_units(limits, detail::Access::object(words), words.first() * 4 / unit + origin, values, unit);
+}
+
+void put_words(double value, bool real64, std::uint32_t& low, std::uint32_t& high) {
+    const auto words = real_words(value, real64);
+    low = words[0];
+    high = words[1];
+}
+
+/// Words of some values of an array.
+Words words_of(const DeviceArray& array, std::uint64_t first, std::uint64_t count) {
+    const std::uint64_t words = array.type().bytes() / 4;
+    return detail::Access::make<Words>(detail::Access::object(array), (array.first() + first) * words,
+                                       count * words);
+}
+
+}  // namespace
+
+std::vector<Words> DeviceStates::words(const OperatorPlan& plan) const {
+    std::vector<Words> all;
+    if (packed) {
+        all.push_back(packed->x);
+        for (const std::optional<Words>& more : {packed->y, packed->factors})
+            if (more) all.push_back(*more);
+        return all;
+    }
+    // What lies between planes has no defined values.
+    const KernelMatrixPlan& matrix = plan.states->matrix;
+    const std::uint64_t words = matrix.real_bytes() / 4;
+    for (std::uint64_t plane = 0; plane < 2 * plan.shape.qubits; ++plane)
+        all.push_back(part_of(*planes, plane * matrix.stride * words,
+                              (plan.shape.samples + plan.shape.others) * words));
+    return all;
+}
+
+std::shared_ptr<const DeviceStates> make_states(Stream& stream, const OperatorPlan& plan,
+                                                const KernelMatrixCircuit* circuit, const ConstDeviceArray& x,
+                                                const ConstDeviceArray* y) {
+    return states_of(stream, plan, circuit, x, y);
+}
+std::shared_ptr<const DeviceStates> make_states(Stream& stream, const OperatorPlan& plan,
+                                                const KernelMatrixCircuit* circuit, const ConstHostArray& x,
+                                                const ConstHostArray* y) {
+    return states_of(stream, plan, circuit, x, y);
+}
+
+BlockMaker::BlockMaker(Stream& stream, KernelMemory& memory, const OperatorPlan& plan,
+                       const DeviceStates& states)
+    : stream_(stream),
+      plan_(plan),
+      values_(memory.words(
+          (halves_blocks(plan) ? 2 : 1) * plan.states->block * plan.states->block * plan.real_bytes() / 4,
+          "operator block")) {
+    const KernelMatrixPlan& matrix = plan.states->matrix;
+    const KernelMatrixOptions options = matrix_options(plan.options, plan.states->given);
+    if (states.packed) {
+        tiles_.emplace(stream, memory, matrix, *states.packed, options);
+        return;
+    }
+    source_.emplace(stream, memory, matrix, states.circuit, *states.planes);
+    tiles_.emplace(stream, memory, matrix, *source_, options);
+}
+
+void BlockMaker::make(const OperatorBlock& block, bool turned) {
+    const KernelBlock& b = block.tiles.block;
+    const GramTarget target{values_, {leading(), 0, block.mirrored, image_origin()}};
+    tiles_->with(block.tiles, [&](const PackedTile& x, const PackedTile& y) {
+        const GramRows rows = x.rows(b.row, b.rows);
+        const bool own = plan_.shape.square() && b.row == b.column && b.rows == b.columns;
+        if (own) return tiles_->product().square(stream_, rows, target);
+        const GramRows columns = y.rows(b.column, b.columns);
+        tiles_->product().multiply(stream_, turned ? columns : rows, turned ? rows : columns, target);
+    });
+    Normalizer* const normalizer = tiles_->scaler();
+    if (normalizer == nullptr) return;
+    const KernelBlock across{b.column, b.columns, b.row, b.rows};
+    normalizer->scale(stream_, values_, 0, leading(), turned ? across : b, turned);
+    if (block.mirrored) normalizer->scale(stream_, values_, image_origin(), leading(), across);
+}
+
+/// The rows of V and of the result that a block meets.
+struct ApplyCall::BlockPlace {
+    std::uint64_t origin;  ///< of its values
+    std::uint64_t row, rows, column, columns;
+    bool first;  ///< no block has added to these rows
+};
+
+void ApplyCall::add_block(Stream& stream, const BlockMaker& maker, const ConstDeviceArray& v,
+                          const DeviceArray& out, std::uint64_t first_row, const BlockPlace& place) const {
+    constexpr std::uint32_t kMostWidth = 16;
+    constexpr std::uint64_t kRows = 32;  // of a workgroup
+    const DeviceLimits& limits = stream.device().limits;
+    const BoundWords in = bind_elements(limits, v, place.column * columns_, place.columns * columns_);
+    const BoundWords to =
+        bind_elements(limits, out, (place.row - first_row) * columns_, place.rows * columns_);
+    const BoundWords block = bind_values(limits, plan_, maker.values(), place.origin,
+                                         (place.rows - 1) * maker.leading() + place.columns);
+    const double delta = side_.square ? options_.a * options_.lambda : 0;
+    const double beta = place.first ? options_.b : 1;
+    shared::OperatorBlockParameters p{};
+    p.rows = word(place.rows);
+    p.columns = word(place.columns);
+    p.leading = word(maker.leading());
+    p.before = block.before;
+    p.width = columns_;
+    p.diagonal = word(place.row - place.column);
+    p.with_v = delta != 0 ? 1u : 0u;
+    p.with_out = beta != 0 ? 1u : 0u;
+    put_words(options_.a, plan_.real64, p.alpha_low, p.alpha_high);
+    put_words(delta, plan_.real64, p.delta_low, p.delta_high);
+    put_words(beta, plan_.real64, p.beta_low, p.beta_high);
+    for (std::uint32_t first = 0; first < columns_; first += kMostWidth) {
+        p.in_base = in.before + first;
+        p.out_base = to.before + first;
+        const Program program = block_program(stream, plan_, std::min(kMostWidth, columns_ - first), false);
+        stream.dispatch(program, {ConstWords(block.words), ConstWords(in.words), to.words},
+                        divide_up(place.rows, kRows), p);
+    }
+}
+
+void ApplyCall::record_states(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v,
+                              const DeviceArray& out, const ApplyRows& rows, const BandDone& done) const {
+    const bool turned = options_.transpose && !side_.square;
+    BlockMaker maker(stream, memory, plan_, *samples_.states);
+    std::map<std::uint64_t, bool> added;  // by the first row of a block
+    const auto add = [&](std::uint64_t origin, std::uint64_t row, std::uint64_t down, std::uint64_t column,
+                         std::uint64_t across) {
+        const bool first = !std::exchange(added[row], true);
+        add_block(stream, maker, v, out, rows.first, {origin, row, down, column, across, first});
+    };
+    for (const OperatorBlock& block :
+         operator_blocks(plan_, rows.first, rows.last, turned, halves_ && halves_blocks(plan_))) {
+        const KernelBlock& b = block.tiles.block;
+        maker.make(block, turned);
+        if (turned)
+            add(0, b.column, b.columns, b.row, b.rows);
+        else
+            add(0, b.row, b.rows, b.column, b.columns);
+        if (block.mirrored) add(maker.image_origin(), b.column, b.columns, b.row, b.rows);
+        done(pairs_of(plan_, block));
+    }
+}
+
+std::uint64_t ApplyCall::pairs_of_states(const ApplyRows& rows) const {
+    std::uint64_t pairs = 0;
+    for (const OperatorBlock& block :
+         operator_blocks(plan_, rows.first, rows.last, options_.transpose && !side_.square,
+                         halves_ && halves_blocks(plan_)))
+        pairs += pairs_of(plan_, block);
+    return pairs;
+}
+
+// Packed states begin at multiples of 64 rows, so as many are multiplied even for a single one.
+void record_state_rows(Stream& stream, const DeviceSamples& samples, const std::vector<std::uint32_t>& rows,
+                       const DeviceArray& out) {
+    constexpr std::uint64_t kRows = 64;
+    const OperatorPlan& plan = samples.plan;
+    KernelMemory memory(stream);
+    BlockMaker maker(stream, memory, plan, *samples.states);
+    std::map<std::uint64_t, std::vector<std::uint64_t>> places;  // in the list, by 64 rows
+    for (std::uint64_t i = 0; i < rows.size(); ++i) places[rows[i] / kRows].push_back(i);
+    const std::uint64_t words = plan.real_bytes() / 4, all = plan.shape.columns();
+    for (const auto& [panel, wanted] : places) {
+        const std::uint64_t row = panel * kRows, end = std::min(plan.shape.samples, row + kRows);
+        for (const OperatorBlock& block : operator_blocks(plan, row, end, false, false)) {
+            const KernelBlock& b = block.tiles.block;
+            maker.make(block, false);
+            for (const std::uint64_t i : wanted)
+                stream.copy<std::uint32_t>(
+                    part_of(maker.values(), (rows[i] - row) * maker.leading() * words, b.columns * words),
+                    words_of(out, i * all + b.column, b.columns));
+        }
+    }
+}
+
+void record_state_diagonal(Stream& stream, const DeviceSamples& samples, const DeviceArray& out) {
+    const OperatorPlan& plan = samples.plan;
+    const DeviceLimits& limits = stream.device().limits;
+    KernelMemory memory(stream);
+    BlockMaker maker(stream, memory, plan, *samples.states);
+    const Program program = block_program(stream, plan, 1, true);
+    constexpr std::uint64_t kRows = 512, kLanes = 128;
+    const std::uint64_t all = plan.shape.samples, tile = plan.states->matrix.states.tile;
+    for (std::uint64_t row = 0; row < all;) {
+        const std::uint64_t first = row / tile * tile, end = std::min(all, first + tile);
+        const std::uint64_t some = std::min({kRows, plan.states->block, end - row});
+        const StateRows states{false, first, end - first};
+        maker.make({{states, states, true, {row, some, row, some}}, false}, false);
+        const BoundWords block =
+            bind_values(limits, plan, maker.values(), 0, (some - 1) * maker.leading() + some);
+        const BoundWords to = bind_elements(limits, out, row, some);
+        shared::OperatorBlockParameters p{};
+        p.rows = word(some);
+        p.leading = word(maker.leading());
+        p.before = block.before;
+        p.out_base = to.before;
+        stream.dispatch(program, {ConstWords(block.words), ConstWords(block.words), to.words},
+                        divide_up(some, kLanes), p);
+        row += some;
+    }
+}
+
+}  // namespace weft::kernels

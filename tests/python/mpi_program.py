@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every rank runs: test_mpi.py starts it under mpirun with the name of a case and a folder."""
+import os
+import resource
+import signal
+import sys
+import time
+import traceback
+
+import numpy as np
+from mpi4py import MPI
+
+import weftgpu
+from weftgpu.mpi import Ranks, kernel_matrix, kernel_operator, run_batch
+
+RNG = np.random.default_rng(20261130)
+X, Y = RNG.uniform(0, 3, (700, 4)).astype(np.float32), RNG.uniform(0, 3, (300, 4)).astype(np.float32)
+
+
+def oracle(x, y):
+    """K of the map ryrz in double."""
+    x, y = x.astype(float)[:, np.newaxis], y.astype(float)[np.newaxis]
+    bloch = np.cos(x) * np.cos(y) + np.sin(x) * np.sin(y) * np.cos(x - y)
+    return ((1 + bloch) / 2).prod(-1)
+
+
+def raised(kind, call):
+    try:
+        call()
+    except kind as error:
+        return str(error)
+    raise AssertionError(f"nothing was raised, need {kind}")
+
+
+def case_matrix(ranks, folder):
+    for name, y, options in (("k", None, {}), ("ky", Y, {"dtype": "float64"}), ("kw", None, {
+            "weights": np.full((2, 4), 0.3), "reupload": True, "normalize": True})):
+        path = os.path.join(folder, name + ".npy")
+        made = kernel_matrix(ranks, X, y, out=path, **options)
+        assert ranks.comm.allreduce(made) == 700 * (700 if y is None else 300)
+        k = np.load(path)
+        want = oracle(X, X if y is None else y) if name != "kw" else weftgpu.kernel_matrix(X, **options)
+        assert k.dtype == options.get("dtype", "float32") and np.abs(k - want).max() < 1e-5, name
+        assert y is not None or (k == k.T).all()
+    ranks.together(lambda: None)
+    assert not [name for name in os.listdir(folder) if name.endswith(".part")]
+
+
+def case_operator(ranks, folder):
+    v, w = RNG.uniform(-1, 1, (700, 3)), RNG.uniform(-1, 1, (300, 2))
+    k, both = kernel_operator(ranks, X, lambda_=0.5, dtype="float64"), kernel_operator(ranks, X, Y, dtype="float64")
+    dense = oracle(X, X) + 0.5 * np.eye(700)
+    for got, want in ((k @ v, dense @ v), (k @ v[:, 0], dense @ v[:, 0]), (k.rmatmat(v), dense @ v),
+                      (both @ w, oracle(X, Y) @ w), (both.rmatmat(v), oracle(X, Y).T @ v),
+                      (both.rmatvec(v[:, 0]), oracle(X, Y).T @ v[:, 0])):
+        assert got.shape == want.shape and np.abs(got - want).max() < 1e-9
+        assert ranks.comm.allgather(got.tobytes()) == [got.tobytes()] * ranks.size
+    small = kernel_operator(ranks, X[:1])  # some ranks have no rows
+    assert np.abs(small.matvec(np.ones(1)) - 1).max() < 1e-6
+    try:
+        from scipy.sparse.linalg import cg
+    except ImportError:
+        return
+    alpha, info = cg(k, v[:, 0], atol=1e-9)
+    assert info == 0 and np.linalg.norm(dense @ alpha - v[:, 0]) < 1e-4
+
+
+def case_batch(ranks, folder):
+    program = weftgpu.Program(weftgpu.compile_glsl("""#version 450
+layout(local_size_x_id = 0) in;
+layout(binding = 0) readonly buffer X { float x[]; };
+layout(binding = 1) writeonly buffer Y { float y[]; };
+layout(push_constant) uniform Job { uint count, first; };
+void main() { uint i = gl_GlobalInvocationID.x; if (i < count) y[i] = 2 * x[i]; }"""), backend=ranks.backend())
+    inputs = [np.full(100, i, np.float32) for i in range(21)]
+    outputs = [np.full(100, -5, np.float32) for _ in inputs]
+    done = run_batch(ranks, program, [weftgpu.Job([i], [o]) for i, o in zip(inputs, outputs)])
+    for job, out in enumerate(outputs):
+        assert (out == (2 * job if job in done else -5)).all()
+    assert sorted(sum(ranks.comm.allgather(done), [])) == list(range(21))
+
+
+def case_refusals(ranks, folder):
+    path, last = os.path.join(folder, "none.npy"), ranks.size - 1
+    odd = ranks.rank == last
+    prefix = "" if odd else f"rank {last}: "
+    if last:
+        other = X.copy()
+        other[3] = 1
+        text = raised(weftgpu.InvalidArgument, lambda: kernel_matrix(ranks, other if odd else X, out=path))
+        assert text.startswith(prefix + "mpi.kernel_matrix: the ranks must agree, but differ in X (rank 0 has"), text
+        text = raised(weftgpu.InvalidArgument, lambda: kernel_operator(ranks, X, scale=2.0 if odd else 1.0))
+        assert "differ in scale (rank 0 has 1.0, this rank has 2.0)" in text
+
+    def fail():
+        if odd:
+            raise weftgpu.OutOfMemory("enough", "out_of_memory")
+
+    assert raised(weftgpu.OutOfMemory, lambda: ranks.together(fail)) == prefix + "enough"
+    text = raised(weftgpu.Error, lambda: kernel_matrix(ranks, X, out=os.path.join(folder, "no", "k.npy")))
+    assert "k.npy: cannot be written" in text, text
+    wrong = X.copy()
+    wrong[600, 2] = np.nan
+    text = raised(weftgpu.EncodeError, lambda: kernel_matrix(ranks, wrong, out=path))
+    assert text.startswith("mpi.kernel_matrix: x: row 600 column 2 is not finite"), text
+    assert "jitter: no such option" in raised(TypeError, lambda: kernel_matrix(ranks, X, out=path, jitter=1))
+    # A full disk: a file cannot grow beyond this limit.
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    text = raised(weftgpu.Error, lambda: kernel_matrix(ranks, X, out=path))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "none.npy: cannot be written" in text, text
+    ranks.together(lambda: None)
+    assert os.listdir(folder) == []
+
+
+def case_silent(ranks, folder):
+    """The last rank never comes: the others name it."""
+    ranks = Ranks(timeout=1)
+    if ranks.rank == ranks.size - 1:
+        time.sleep(600)
+    text = raised(weftgpu.DeviceLost, lambda: kernel_matrix(ranks, X, out=os.path.join(folder, "k.npy")))
+    assert ranks.lost and f"rank {ranks.size - 1} of {ranks.size} has not come within 1 s" in text, text
+    print("NAMED", flush=True)
+    end = time.monotonic() + 2  # until all have said so, for which they may need this rank's help
+    while time.monotonic() < end:
+        MPI.COMM_WORLD.Iprobe()
+        time.sleep(1e-3)
+    ranks.comm.Abort(7)
+
+
+try:
+    everyone = Ranks()
+    globals()["case_" + sys.argv[1]](everyone, sys.argv[2])
+    everyone.close()
+    if MPI.COMM_WORLD.Get_rank() == 0:
+        print("DONE", MPI.COMM_WORLD.Get_size(), flush=True)
+except BaseException:
+    traceback.print_exc()
+    MPI.COMM_WORLD.Abort(1)
