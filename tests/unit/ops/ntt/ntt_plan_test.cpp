@@ -101,6 +101,8 @@ TEST_CASE("ntt: tiles that were measured replace the planned ones, as far as the
     CHECK(tile(Field::bls12_377_fp, 8192) == 7);  // the power of two below
     CHECK(tile(Field::bls12_377_fp, 1 << 20) == 9);
     CHECK(tile(Field::babybear, 1) == 12);
+}
+
 // An entry of the tables of a plan in plain form; per_r is 1 / R.
 Big entry_of(const Modulus& m, const Big& per_r, const kernels::NttPlan& plan, std::uint32_t at) {
     const auto table = std::find_if(plan.tables.begin(), plan.tables.end(), [&](const kernels::NttTable& t) {
