@@ -151,7 +151,10 @@ constexpr uint kPlain = kNttLoadReversed | kNttStoreReversed | kNttLoadStaged | 
                         kNttLoadColumns | kNttStoreColumns | kNttFactors | kNttFactorsHigh | kNttFactorsTop |
                         kNttRowFactors | kNttTilesReversed | kNttBatchLimited | kNttScaleOne;
 constexpr uint kAny = ~0u;
-constexpr uint kFewestRows = 5, kMostRows = kernels::ntt_most_pass_bits(WEFT_FIELD_WORDS);
+constexpr uint kFewestRows = 5;
+constexpr uint kMostRows = kernels::ntt_most_pass_bits(WEFT_FIELD_WORDS) < kLargestTile
+                               ? kernels::ntt_most_pass_bits(WEFT_FIELD_WORDS)
+                               : kLargestTile;
 
 template <uint rows = kFewestRows>
 int launch_large(const NttLaunch& l) {
