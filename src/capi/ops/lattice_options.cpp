@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capi/lattice_options.hpp"
+#include "capi/ops/lattice_options.hpp"
 
 #include "capi/batch_options.hpp"
 #include "capi/structs.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capi/kernel_options.hpp"
+#include "capi/ops/kernel_options.hpp"
 
 #include <cstdint>
 

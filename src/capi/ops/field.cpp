@@ -6,7 +6,7 @@
 
 #include "capi/arrays.hpp"
 #include "capi/batch_options.hpp"
-#include "capi/field_options.hpp"
+#include "capi/ops/field_options.hpp"
 #include "capi/handle.hpp"
 #include "capi/structs.hpp"
 

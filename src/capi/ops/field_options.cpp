@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capi/field_options.hpp"
+#include "capi/ops/field_options.hpp"
 
 #include <string>
 

@@ -5,7 +5,7 @@
 #include "capi/arrays.hpp"
 #include "capi/batch_options.hpp"
 #include "capi/handle.hpp"
-#include "capi/lattice_options.hpp"
+#include "capi/ops/lattice_options.hpp"
 #include "capi/structs.hpp"
 
 using namespace weft::capi;
