@@ -6,8 +6,8 @@
 
 #include "capi/arrays.hpp"
 #include "capi/batch_options.hpp"
-#include "capi/ops/field_options.hpp"
 #include "capi/handle.hpp"
+#include "capi/ops/field_options.hpp"
 #include "capi/structs.hpp"
 
 using namespace weft::capi;
