@@ -104,7 +104,7 @@ TEST_CASE("ntt: batches of short transforms on CUDA") {
 
 TEST_CASE("ntt: tiles and passes of every size on CUDA") {
     for (const auto& [field, least, most, fewest, longest] :
-         {std::tuple{Field::babybear, 5u, 12u, 4u, 12u}, std::tuple{Field::goldilocks, 4u, 11u, 3u, 9u},
+         {std::tuple{Field::babybear, 5u, 12u, 4u, 12u}, std::tuple{Field::goldilocks, 5u, 11u, 4u, 9u},
           std::tuple{Field::bn254_fr, 3u, 10u, 2u, 10u}, std::tuple{Field::bls12_377_fp, 3u, 9u, 2u, 9u}})
         for (std::uint32_t tile = least; tile <= most; ++tile)
             for (std::uint32_t pass = fewest; pass <= std::min(tile, longest); pass += 2)

@@ -243,7 +243,7 @@ TEST_CASE("states that do not fit together are made tile by tile, and have the s
             return plan.fits ? plan.sample_bytes : 0;
         };
         const std::uint64_t all = held(c.vram_fraction);
-        while (held(c.vram_fraction) == all) c.vram_fraction *= 0.95;
+        while (held(c.vram_fraction) == all) c.vram_fraction *= 0.99;
         REQUIRE(held(c.vram_fraction) != 0);
         REQUIRE(held(c.vram_fraction) < all / 4);
         check_case<float>(backend, c);
