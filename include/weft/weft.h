@@ -563,8 +563,8 @@ weft_status weft_estimate_kernel_matrix(const weft_backend* backend, const weft_
     weft_kernel_shape shape, weft_type k_type, const weft_kernel_options* options, weft_estimate* estimate);
 
 /** # Kernel operators: products with K, which is never stored (docs/kernel_operator.md) */
-/** Of features as in weft_kernel_matrix, copied to the device, and a circuit whose layers cancel: without
- * reupload, or of one layer. One that a stream makes is for this stream, and for others after its event. */
+/** Of features as in weft_kernel_matrix, copied to the device; of states if x_type is complex, and then
+ * `circuit` is NULL. One that a stream makes is for this stream, and for others after its event. */
 weft_status weft_kernel_operator_create(weft_backend* backend, const weft_kernel_circuit* circuit,
     weft_type x_type, weft_const_span x, weft_const_span y, weft_kernel_shape shape,
     const weft_kernel_options* options, weft_kernel_operator** k);
@@ -598,12 +598,13 @@ typedef uint32_t weft_kernel_pivots; enum { WEFT_PIVOTS_RESIDUAL = 0, WEFT_PIVOT
 typedef struct weft_kernel_solve_options {
     uint32_t size, max_iterations; /**< products with K; 0: 200, of eigenvalues 100 */
     double tolerance; uint64_t seed; /**< tolerance: of residuals below, 0: 1e-4; seed 0: 1 */
-    double lambda; /**< 0: 1e-3. Of weft_kernel_solve alone, as the next three */
-    weft_choice preconditioner; weft_kernel_pivots pivots; uint32_t rank, reserved; /**< rank 0: 200 */
+    double lambda; /**< 0: 1e-3. Of weft_kernel_solve alone, as all below but batch */
+    weft_choice preconditioner; weft_kernel_pivots pivots; uint32_t rank, resume; /**< rank 0: 200 */
     const weft_batch_options* batch; /**< progress alone, which counts iterations */
+    const char* checkpoint; uint32_t checkpoint_every, reserved; /**< file of a solve; 0: 10 iterations */
 } weft_kernel_solve_options;
 typedef struct weft_kernel_solve_report {
-    uint32_t size, converged, iterations, rank;
+    uint32_t size, converged, iterations, rank, resumed, reserved; /**< resumed: of the checkpoint */
     double preconditioner_s, product_s, wall_s, residual; /**< the largest of */
     double residuals[64]; /**< |y - (K + lambda I) alpha| / |y| of each column; |K v - value v| / value[0] */
 } weft_kernel_solve_report;
@@ -614,7 +615,7 @@ weft_status weft_kernel_solve(weft_backend* backend, const weft_kernel_operator*
 /** The largest eigenvalues of K, descending: values [n], vectors [samples, n] of norm 1; n from 1 to 48. */
 weft_status weft_kernel_eigen(weft_backend* backend, const weft_kernel_operator* k, weft_span values,
     weft_span vectors, const weft_kernel_solve_options* options, weft_kernel_solve_report* report);
-/** out = K(x_new, x) alpha. alpha: [others, n], out: [samples, n], both of a_type; n from 1 to 64. */
+/** out = K(x_new, x) alpha; x_type as above. alpha: [others, n], out: [samples, n] of a_type; n: 1 to 64. */
 weft_status weft_kernel_predict(weft_backend* backend, const weft_kernel_circuit* circuit, weft_type x_type,
     weft_const_span x_new, weft_const_span x, weft_type a_type, weft_const_span alpha, weft_span out,
     weft_kernel_shape shape, const weft_batch_options* batch, weft_report* report);

@@ -81,6 +81,15 @@ def no_effect(call: str, **given: bool) -> None:
             raise InvalidArgument(f"{call}: {name} has no effect with a stream; leave it out", "invalid_argument")
 
 
+def refuse_circuit(call: str, x: Any, **given: bool) -> None:
+    """Refuses options of a circuit if ``x`` has states; ``given``: whether each one is given."""
+    if "complex" not in str(getattr(x, "dtype", "")):
+        return
+    for name, is_given in given.items():
+        if is_given:
+            raise InvalidArgument(f"{call}: {name} does not apply to states; leave it out", "invalid_argument")
+
+
 def call_core(call: str, function: Callable[..., Result], *arguments: Any) -> Result:
     """``function(*arguments)`` of the extension modules, whose texts about arguments of a wrong kind become weft's."""
     try:

@@ -42,7 +42,8 @@ class Field(_core._Field):
         Where the result is written, and what is returned. It may be ``a`` or ``b`` itself, except for reductions.
     checked : bool
         Refuses values that are not below the modulus before anything runs. Unchecked, such values give a wrong
-        number in their element alone.
+        number in their element alone; in reductions and transforms, whose results depend on all values, wrong numbers
+        that may not be below the modulus.
     montgomery : bool
         Operands and result are in Montgomery form.
     stream : Stream, optional

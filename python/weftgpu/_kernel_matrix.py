@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._errors import InvalidArgument, call_core, no_effect
+from weftgpu._errors import InvalidArgument, call_core, no_effect, refuse_circuit
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ def kernel_matrix(
     >>> k.shape, bool((k == k.T).all())
     ((3, 3), True)
     """
+    refuse_circuit("kernel_matrix", x, map=map != "ryrz", weights=weights is not None, reupload=reupload,
+                   scale=scale != 1)
     if stream is not None:
         if out is None:
             raise InvalidArgument("kernel_matrix: with a stream, out must be a Buffer", "invalid_argument")

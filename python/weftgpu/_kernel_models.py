@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from weftgpu._backend import Backend
+    from weftgpu._core import KernelEigenReport, KernelSolveReport, _KernelOperator
     from weftgpu._devices import Devices
     from weftgpu._progress import Progress, ProgressCallback
 
@@ -27,7 +28,7 @@ _COLUMNS = 64
 class KernelModels:
     """What a KernelOperator solves and predicts."""
 
-    _core: _core._KernelOperator
+    _core: _KernelOperator
     _x: NDArray[Any] | None
     _circuit: dict[str, Any]
     _normalize: bool
@@ -39,7 +40,8 @@ class KernelModels:
 
     def solve(self, y: Any, lambda_: float | None = None, *, rank: int = 200, tol: float = 1e-4,
               max_iterations: int = 200, seed: int = 1, checkpoint: str | os.PathLike[str] | None = None,
-              checkpoint_every: int = 10, resume: bool = False, progress: Progress = None) -> tuple[NDArray[Any], _core.KernelSolveReport]:
+              checkpoint_every: int = 10, resume: bool = False,
+              progress: Progress = None) -> tuple[NDArray[Any], KernelSolveReport]:
         """alpha with (K + lambda_ I) alpha = y: ridge regression, or the mean of a Gaussian process.
 
         By conjugate gradients with a preconditioner of low rank; all columns share the products with K.
@@ -95,7 +97,7 @@ class KernelModels:
         ))
 
     def eigen(self, k: int, *, tol: float = 1e-4, max_products: int = 100, seed: int = 1,
-              progress: Progress = None) -> tuple[NDArray[Any], NDArray[Any], _core.KernelEigenReport]:
+              progress: Progress = None) -> tuple[NDArray[Any], NDArray[Any], KernelEigenReport]:
         """The ``k`` largest eigenvalues of K + lambda_ I, descending, and their vectors.
 
         Parameters
@@ -171,6 +173,7 @@ class KernelModels:
         """Real numbers, (rows,) or (rows, n), of the operator's type and in C order."""
         import numpy as np
 
+        refuse_masked(f"KernelOperator.{method}", name, values)
         array = np.asarray(values)
         if array.dtype.kind not in "fiub":
             raise TypeError(f"KernelOperator.{method}: {name}: wrong dtype (got {array.dtype}, need {self.dtype})")
@@ -179,6 +182,13 @@ class KernelModels:
                                   f"{' or '.join(f'({rows},)' if n == 1 else f'({rows}, n)' for n in axes)})",
                                   "invalid_argument")
         return np.ascontiguousarray(array, dtype=self.dtype)
+
+
+def refuse_masked(call: str, name: str, values: Any) -> None:
+    import numpy as np
+
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{call}: {name}: is a masked array, whose mask would be lost; write {name}.filled(value)")
 
 
 def by_columns(matrix: NDArray[Any], rows: int, call: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
@@ -193,8 +203,8 @@ def by_columns(matrix: NDArray[Any], rows: int, call: Callable[[NDArray[Any]], N
     return out
 
 
-def predict(x_new: Any, x: Any, alpha: NDArray[Any], *, map: str, scale: float,
-            weights: Any = None, reupload: bool = False, backend: Backend | Devices | None = None, progress: Progress = None) -> NDArray[Any]:
+def predict(x_new: Any, x: Any, alpha: NDArray[Any], *, map: str, scale: float, weights: Any = None, reupload: bool = False,
+            backend: Backend | Devices | None = None, progress: Progress = None) -> NDArray[Any]:
     """K(x_new, x) alpha."""
     def run(callback: ProgressCallback | None) -> NDArray[Any]:
         return by_columns(alpha, len(x_new), lambda some: call_core(

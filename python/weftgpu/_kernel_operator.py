@@ -7,8 +7,8 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._errors import InvalidArgument, call_core
-from weftgpu._kernel_models import KernelModels, by_columns
+from weftgpu._errors import InvalidArgument, call_core, refuse_circuit
+from weftgpu._kernel_models import KernelModels, by_columns, refuse_masked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -193,7 +193,11 @@ def _operator_class() -> type[KernelOperator]:
         KernelOperator.__init__(self, core, **options)
         LinearOperator.__init__(self, self.dtype, self.shape)
 
-    members = {"__init__": init, "__matmul__": LinearOperator.__matmul__, "__doc__": KernelOperator.__doc__,
+    def matmul(self: Any, v: Any) -> Any:
+        refuse_masked("KernelOperator", "v", v)  # SciPy loses the mask
+        return LinearOperator.__matmul__(self, v)
+
+    members = {"__init__": init, "__matmul__": matmul, "__doc__": KernelOperator.__doc__,
                "__module__": "weftgpu", "__qualname__": "KernelOperator"}
     made: type[KernelOperator] = type("KernelOperator", (KernelOperator, LinearOperator), members)
     return made
@@ -273,6 +277,8 @@ def kernel_operator(
     """
     import numpy as np
 
+    refuse_circuit("kernel_operator", x, map=map != "ryrz", weights=weights is not None, reupload=reupload,
+                   scale=scale != 1)
     # By its name, because other libraries have types of their own: torch.float32.
     kind = dtype if isinstance(dtype, (str, type, np.dtype)) else str(dtype).rpartition(".")[2]
     core = call_core(

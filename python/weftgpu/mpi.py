@@ -48,14 +48,14 @@ def _sum_of(array: Any) -> str:
     return f"{values.dtype} {values.shape} {hashlib.blake2b(values.data, digest_size=8).hexdigest()}"
 
 
-def _require_finite(name: str, values: Any) -> None:
+def _require_finite(function: str, name: str, values: Any) -> None:
     """Tiles would find it too, but in the middle of the work, and by the numbers of their own rows."""
     if values is None or np.isfinite(values).all():
         return
     faults = [(int(row), int(np.flatnonzero(~np.isfinite(values[row]))[0]), "not finite")
               for row in np.flatnonzero(~np.isfinite(values).all(tuple(range(1, np.ndim(values)))))]
     row, column, _ = faults[0]
-    raise EncodeError(f"mpi.kernel_matrix: {name}: row {row} column {column} is not finite (got {values[row, column]})",
+    raise EncodeError(f"{function}: {name}: row {row} column {column} is not finite (got {values[row, column]})",
                       "invalid_argument", 0, faults)
 
 
@@ -104,7 +104,7 @@ def kernel_matrix(ranks: Ranks, x: Any, y: Any = None, *, out: str | os.PathLike
             raise InvalidArgument(f"mpi.kernel_matrix: dtype: wrong type (got {kind}, need float32 or float64)",
                                   "invalid_argument")
         for name, values in (("x", x), ("y", y)):
-            _require_finite(name, values)
+            _require_finite("mpi.kernel_matrix", name, values)
         made = ranks.backend() if backend is None else backend
         # Refuses arrays and options that do not fit before a file is made.
         weftgpu.kernel_matrix(x[:1], None if y is None else y[:1], dtype=kind, backend=made, **options)
@@ -215,18 +215,18 @@ class RankOperator:
 
     def matvec(self, v: Any) -> NDArray[Any]:
         """(K + lambda_ I) v; ``v`` and the result are whole, and the same on every rank."""
-        return self.matmat(np.reshape(v, (-1, 1))).reshape((self.shape[0], *np.shape(v)[1:]))
+        return self.matmat(_column(v)).reshape((self.shape[0], *np.shape(v)[1:]))
 
     def rmatvec(self, v: Any) -> NDArray[Any]:
         """The product of the transpose with ``v``."""
-        return self.rmatmat(np.reshape(v, (-1, 1))).reshape((self.shape[1], *np.shape(v)[1:]))
+        return self.rmatmat(_column(v)).reshape((self.shape[1], *np.shape(v)[1:]))
 
     def matmat(self, v: Any) -> NDArray[Any]:
         """(K + lambda_ I) V."""
-        out: NDArray[Any] = np.empty((self.shape[0], np.shape(v)[1]), self.dtype)
+        given = self._given(v, self.shape[1])
+        out: NDArray[Any] = np.empty((self.shape[0], given.shape[1]), self.dtype)
 
         def make() -> None:
-            given = self._given(v, self.shape[1])
             if self._own is not None:
                 out[self._mine] = self._own.matmat(given)
                 if self.lambda_:
@@ -240,10 +240,10 @@ class RankOperator:
         """The product of the transpose with ``v``."""
         if self._square:
             return self.matmat(v)
-        sums: NDArray[Any] = np.zeros((self.shape[1], np.shape(v)[1]), np.float64)
+        given = self._given(v, self.shape[0])
+        sums: NDArray[Any] = np.zeros((self.shape[1], given.shape[1]), np.float64)
 
         def make() -> None:
-            given = self._given(v, self.shape[0])
             if self._own is not None:
                 sums[:] = self._own.rmatmat(np.ascontiguousarray(given[self._mine]))
 
@@ -257,9 +257,20 @@ class RankOperator:
         return self.matvec(v) if len(np.shape(v)) == 1 else self.matmat(v)
 
     def _given(self, v: Any, rows: int) -> NDArray[Any]:
-        if len(v) != rows:
-            raise InvalidArgument(f"RankOperator: v: wrong shape (got {np.shape(v)}, need {rows} rows)", "invalid_argument")
-        return np.ascontiguousarray(v, dtype=self.dtype)
+        def check() -> NDArray[Any]:
+            if np.ndim(v) != 2 or len(v) != rows:
+                raise InvalidArgument(f"RankOperator: v: wrong shape (got {np.shape(v)}, need ({rows}, n))",
+                                      "invalid_argument")
+            return np.ascontiguousarray(v, dtype=self.dtype)
+
+        given: NDArray[Any] = self._ranks.together(check)
+        self._ranks.require_same("RankOperator", v=_sum_of(given))
+        return given
+
+
+def _column(v: Any) -> Any:
+    """A vector as a matrix of one column; what is none stays, and is refused."""
+    return np.reshape(v, (-1, 1)) if np.ndim(v) == 1 else v
 
 
 def _rows_of(rows: int, ranks: int) -> list[int]:
@@ -281,8 +292,8 @@ def _operator_class() -> type[RankOperator]:
                 {"__init__": init, "__matmul__": LinearOperator.__matmul__, "__doc__": RankOperator.__doc__})
 
 
-def kernel_operator(ranks: Ranks, x: Any, y: Any = None, *, map: str = "ryrz", scale: float = 1.0,
-                    dtype: DTypeLike = "float32", lambda_: float = 0.0,
+def kernel_operator(ranks: Ranks, x: Any, y: Any = None, *, map: str = "ryrz", weights: Any = None,
+                    reupload: bool = False, scale: float = 1.0, dtype: DTypeLike = "float32", lambda_: float = 0.0,
                     backend: weftgpu.Backend | weftgpu.Devices | None = None) -> RankOperator:
     """:func:`weftgpu.kernel_operator` whose rows are split over ranks. Each rank holds its rows of ``x``, and all columns.
 
@@ -291,8 +302,8 @@ def kernel_operator(ranks: Ranks, x: Any, y: Any = None, *, map: str = "ryrz", s
     ranks : Ranks
     x, y : array
         The same on every rank.
-    map, scale, dtype, lambda_
-        Those of :func:`weftgpu.kernel_operator`.
+    map, weights, reupload, scale, dtype, lambda_
+        Those of :func:`weftgpu.kernel_operator`. There is no ``normalize``: a rank has rows of K, not its diagonal.
     backend : Backend or Devices, optional
         By default ``ranks.backend()``.
 
@@ -300,8 +311,8 @@ def kernel_operator(ranks: Ranks, x: Any, y: Any = None, *, map: str = "ryrz", s
     -------
     RankOperator
     """
-    ranks.require_same("mpi.kernel_operator", X=_sum_of(x), Y=_sum_of(y), map=map, scale=scale, dtype=str(np.dtype(dtype)),
-                       lambda_=lambda_)
+    ranks.require_same("mpi.kernel_operator", X=_sum_of(x), Y=_sum_of(y), map=map, weights=_sum_of(weights),
+                       reupload=reupload, scale=scale, dtype=str(np.dtype(dtype)), lambda_=lambda_)
     samples, others = len(x), len(x if y is None else y)
     rows = _rows_of(samples, ranks.size)
     first = sum(rows[: ranks.rank])
@@ -310,9 +321,12 @@ def kernel_operator(ranks: Ranks, x: Any, y: Any = None, *, map: str = "ryrz", s
         if lambda_ and y is not None:
             raise InvalidArgument("mpi.kernel_operator: lambda_: K of x with y has no diagonal (need 0)",
                                   "invalid_argument")
+        for name, values in (("x", x), ("y", y)):
+            _require_finite("mpi.kernel_operator", name, values)
         own = ranks.backend() if backend is None else backend
         return None if rows[ranks.rank] == 0 else weftgpu.kernel_operator(
-            x[first : first + rows[ranks.rank]], x if y is None else y, map=map, scale=scale, dtype=dtype, backend=own)
+            x[first : first + rows[ranks.rank]], x if y is None else y, map=map, weights=weights, reupload=reupload,
+            scale=scale, dtype=dtype, backend=own)
 
     own = ranks.together(make)
     return _operator_class()(ranks, own, (samples, others), np.dtype(dtype), lambda_, y is None)

@@ -2,11 +2,13 @@
 // Kernel operators: products, rows, the diagonal, models and eigenvalues, compared with K pair by pair.
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdlib>
 #include <limits>
 
 #include "capi/fixture.hpp"
 #include "support/operator_oracle.hpp"
+#include "support/scratch_folder.hpp"
 
 using namespace weft_test;
 
@@ -163,8 +165,13 @@ TEST_CASE("c: rows of K and its diagonal, from features on the device too") {
         CHECK_OK(weft_stream_kernel_diagonal(stream, resident, part));
         CHECK_OK(weft_stream_download(stream, part, out(of_stream)));
         CHECK(of_stream == diagonal);
-        CHECK_REFUSED("weft_kernel_rows: no such row (got 40, need below 40)",
-                      weft_kernel_rows(backend, host, std::vector<std::uint32_t>{40}.data(), 1, {}, nullptr));
+        std::vector<double> one(kSamples);
+        CHECK_REFUSED(
+            "weft_kernel_rows: no such row (got 40, need below 40)",
+            weft_kernel_rows(backend, host, std::vector<std::uint32_t>{40}.data(), 1, out(one), nullptr));
+        for (const std::uint64_t count : {std::uint64_t{1} << 62, (std::uint64_t{1} << 62) + 1, UINT64_MAX})
+            CHECK_REFUSED("weft_kernel_rows: out does not hold the rows (got count",
+                          weft_kernel_rows(backend, host, rows, count, out(one), nullptr));
     });
 }
 
@@ -203,6 +210,96 @@ TEST_CASE("c: ridge regression, predictions and eigenvalues") {
         std::vector<double> scaled = vectors;
         for (std::size_t i = 0; i < scaled.size(); ++i) scaled[i] *= values[i % 2];
         check_near(oracle_product(oracle_matrix(x), kSamples, kSamples, vectors, 2), scaled, 1e-5);
+    });
+}
+
+/// |<s_j|s_i>|^2 of rows of complex numbers.
+std::vector<double> overlaps(const std::vector<double>& states, std::size_t rows) {
+    const std::size_t amplitudes = states.size() / rows / 2;
+    std::vector<double> k(rows * rows);
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < rows; ++j) {
+            std::complex<double> sum = 0;
+            for (std::size_t a = 0; a < amplitudes; ++a) {
+                const double* s = &states[2 * (i * amplitudes + a)];
+                const double* t = &states[2 * (j * amplitudes + a)];
+                sum += std::conj(std::complex<double>(t[0], t[1])) * std::complex<double>(s[0], s[1]);
+            }
+            k[i * rows + j] = std::norm(sum);
+        }
+    return k;
+}
+
+TEST_CASE("c: operators of states, and of circuits with re-upload") {
+    on_device([](weft_backend* backend) {
+        constexpr std::size_t kRows = 20;
+        const std::vector<double> states = scattered<double>(kRows * 16, 3), v = scattered<double>(kRows, 4);
+        const weft_kernel_options options = operator_options();
+        KernelOperator k;
+        CHECK_OK(weft_kernel_operator_create(backend, nullptr, WEFT_COMPLEX128, in(states), {},
+                                             {kRows, 0, kQubits, 0}, &options, &k));
+        std::vector<double> got(kRows), also(kRows);
+        CHECK_OK(weft_kernel_apply(backend, k, in(v), out(got), nullptr, nullptr));
+        check_near(got, oracle_product(overlaps(states, kRows), kRows, kRows, v, 1), 1e-9);
+        CHECK_OK(weft_kernel_predict(backend, nullptr, WEFT_COMPLEX128, in(states), in(states), WEFT_FLOAT64,
+                                     in(v), out(also), {kRows, kRows, kQubits, 0}, nullptr, nullptr));
+        check_near(also, got, 1e-9);
+        weft_kernel_circuit layers{};
+        layers.size = sizeof(layers);
+        KernelOperator none;
+        CHECK_REFUSED("circuit does not apply to states (got one, need NULL)",
+                      weft_kernel_operator_create(backend, &layers, WEFT_COMPLEX128, in(states), {},
+                                                  {kRows, 0, kQubits, 0}, &options, &none));
+
+        const std::vector<double> x = features(kRows, 1), weights(2 * kQubits, 0.5);
+        layers.weights = in(weights);
+        layers.weights_type = WEFT_FLOAT64;
+        layers.reupload = 1;
+        std::vector<double> stored(kRows * kRows);
+        CHECK_OK(weft_kernel_matrix(backend, &layers, WEFT_FLOAT64, in(x), {}, WEFT_FLOAT64, out(stored),
+                                    {kRows, 0, kQubits, 0}, nullptr, nullptr));
+        KernelOperator made;
+        CHECK_OK(weft_kernel_operator_create(backend, &layers, WEFT_FLOAT64, in(x), {},
+                                             {kRows, 0, kQubits, 0}, &options, &made));
+        CHECK_OK(weft_kernel_apply(backend, made, in(v), out(got), nullptr, nullptr));
+        check_near(got, oracle_product(stored, kRows, kRows, v, 1), 1e-9);
+    });
+}
+
+TEST_CASE("c: a solve continues from its checkpoint") {
+    on_device([](weft_backend* backend) {
+        const ScratchFolder folder;
+        const std::string file = (folder.path() / "solve").string();
+        const std::vector<double> x = features(kSamples, 1), y = scattered<double>(kSamples, 9);
+        KernelOperator k;
+        make(backend, x, {}, k);
+        weft_kernel_solve_options options = solve_options();
+        options.tolerance = 1e-10;
+        options.preconditioner = WEFT_OFF;
+        std::vector<double> whole(kSamples), resumed(kSamples);
+        weft_kernel_solve_report report{};
+        report.size = sizeof(report);
+        CHECK_OK(weft_kernel_solve(backend, k, in(y), out(whole), &options, &report));
+        CHECK(report.resumed == 0);
+        REQUIRE(report.iterations > 4);
+        options.checkpoint = file.c_str();
+        options.checkpoint_every = 2;
+        options.max_iterations = 4;
+        CHECK_OK(weft_kernel_solve(backend, k, in(y), out(resumed), &options, &report));
+        CHECK(report.converged == 0);
+        options.max_iterations = 0;
+        options.resume = 1;
+        CHECK_OK(weft_kernel_solve(backend, k, in(y), out(resumed), &options, &report));
+        CHECK(report.resumed == 4);
+        CHECK(resumed == whole);
+        options.resume = 2;
+        CHECK_REFUSED("weft_kernel_solve_options.resume",
+                      weft_kernel_solve(backend, k, in(y), out(resumed), &options, nullptr));
+        weft_kernel_solve_options of_eigen = solve_options();
+        of_eigen.checkpoint = file.c_str();
+        std::vector<double> value(1), vector(kSamples);
+        CHECK_REFUSED("weft_kernel_solve_options.checkpoint applies to weft_kernel_solve alone",
+                      weft_kernel_eigen(backend, k, out(value), out(vector), &of_eigen, nullptr));
     });
 }
 
@@ -307,14 +404,6 @@ TEST_CASE("c: operators that cannot be are refused in the words of C") {
         options.jitter = 1, refused("weft_kernel_options.jitter");
         options.vram_fraction = 2, refused("vram_fraction out of range");
         options.reserved = 1, refused("weft_kernel_options.reserved");
-        weft_kernel_circuit layers{};
-        layers.size = sizeof(layers);
-        const std::vector<double> weights(2 * kQubits, 0.5);
-        layers.weights = in(weights);
-        layers.weights_type = WEFT_FLOAT64;
-        layers.reupload = 1;
-        refused("weft_kernel_operator_create: layers with re-upload do not cancel", &layers);
-        refused("; weft_kernel_matrix stores such K", &layers);
         x[4] = std::numeric_limits<double>::quiet_NaN();
         refused("weft_kernel_operator_create: ");
         weft_failure failure{};

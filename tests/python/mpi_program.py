@@ -55,6 +55,9 @@ def case_operator(ranks, folder):
                       (both.rmatvec(v[:, 0]), oracle(X, Y).T @ v[:, 0])):
         assert got.shape == want.shape and np.abs(got - want).max() < 1e-9
         assert ranks.comm.allgather(got.tobytes()) == [got.tobytes()] * ranks.size
+    circuit = {"weights": np.full((2, 4), 0.3), "reupload": True, "dtype": "float64"}
+    layers = kernel_operator(ranks, X, **circuit)
+    assert np.abs(layers @ v - weftgpu.kernel_matrix(X, **circuit) @ v).max() < 1e-9
     small = kernel_operator(ranks, X[:1])  # some ranks have no rows
     assert np.abs(small.matvec(np.ones(1)) - 1).max() < 1e-6
     try:
@@ -84,6 +87,13 @@ def case_refusals(ranks, folder):
     path, last = os.path.join(folder, "none.npy"), ranks.size - 1
     odd = ranks.rank == last
     prefix = "" if odd else f"rank {last}: "
+    bad = X.copy()
+    bad[600, 1] = np.nan
+    assert "x: row 600 column 1 is not finite" in raised(weftgpu.EncodeError, lambda: kernel_operator(ranks, bad))
+    if last:
+        k = kernel_operator(ranks, X)
+        for mine, others in ((np.ones(700), np.zeros(700)), (np.ones(700), np.ones((700, 2)))):
+            assert "v" in raised(weftgpu.InvalidArgument, lambda: k @ (mine if odd else others))
     if last:
         other = X.copy()
         other[3] = 1

@@ -61,7 +61,7 @@ def test_products(circuit, dtype, x, rng):
 def test_circuits_with_reupload_and_states(dtype, x, rng):
     y, weights = rng.uniform(-2, 2, (31, 5)), rng.uniform(-2, 2, (2, 5))
     circuit = {"weights": weights, "reupload": True}
-    states, others = states_of(x, **circuit), states_of(y, **circuit)
+    states, others = (np.ascontiguousarray(states_of(rows, **circuit)) for rows in (x, y))
     for rows, columns, options in ((x, y, circuit), (states, others, {})):
         k = weftgpu.kernel_operator(rows, dtype=dtype, lambda_=0.25, **options)
         across = weftgpu.kernel_operator(rows, columns, dtype=dtype, **options)
@@ -76,7 +76,7 @@ def test_circuits_with_reupload_and_states(dtype, x, rng):
         assert report.converged
         assert abs(k.predict(columns, alpha) - cross.T @ alpha).max() < 1e-4 * abs(alpha).sum()
     with pytest.raises(weftgpu.InvalidArgument, match="weights: wrong shape .got .2, 4., need .layers, 5."):
-        weftgpu.kernel_operator(x, weights=weights[:, :4], reupload=True)
+        weftgpu.kernel_operator(x, weights=weights[:, :4].copy(), reupload=True)
     with pytest.raises(weftgpu.InvalidArgument, match="states have 2..qubits amplitudes .got 5"):
         weftgpu.kernel_operator(x.astype(complex))
     with pytest.raises(weftgpu.InvalidArgument, match="of states with normalize makes no predictions"):
@@ -218,8 +218,14 @@ def test_refusals(x):
     for y in (np.zeros((3, 4)), np.zeros(5), np.zeros((0, 5))):
         with pytest.raises(weftgpu.InvalidArgument, match="y: wrong shape"):
             weftgpu.kernel_operator(x, y)
-    with pytest.raises(weftgpu.InvalidArgument, match="x: wrong shape"):
+    with pytest.raises(weftgpu.InvalidArgument, match="x: wrong number of axes .got shape .5,."):
         weftgpu.kernel_operator(x[0])
+    for option in ({"map": "ry"}, {"weights": np.ones((1, 2))}, {"reupload": True}, {"scale": 2.0}):
+        for call in (weftgpu.kernel_operator, weftgpu.kernel_matrix):
+            with pytest.raises(weftgpu.InvalidArgument, match=f"{next(iter(option))} does not apply to states"):
+                call(np.eye(4, dtype=complex), **option)
+    with pytest.raises(TypeError, match="v: is a masked array"):
+        weftgpu.kernel_operator(x) @ np.ma.masked_array(np.ones(67))
     with pytest.raises(TypeError, match="x: wrong dtype .got int64"):
         weftgpu.kernel_operator(np.zeros((3, 2), np.int64))
     with pytest.raises(TypeError, match="y: wrong dtype"):

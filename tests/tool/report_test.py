@@ -552,6 +552,10 @@ class Tune(Case):
         self.assertEqual(len(self.tuning_files()), len(best))
         self.assertEqual(self.plan()["tuning"].get("ntt_tile_bytes"), best[0] if best else None)
         self.assertRegex(self.run_tune(*small), r"stored in|the planned tiles (stay|are as good)")
+        stored = self.tuning_files()
+        self.assertIn("--log-size is too large for this device (got 27",
+                      self.run_tune("tune", "ntt", "--log-size", "27", status=USAGE))
+        self.assertEqual(self.tuning_files(), stored)
         self.assertEqual(json.loads(self.run_tune("tune", "ntt", "--reset", "--json"))["outcome"], "planned tiles again")
         self.assertEqual(self.tuning_files(), [])
         self.assertNotIn("ntt_tile_bytes", self.plan()["tuning"])

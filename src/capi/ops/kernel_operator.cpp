@@ -19,12 +19,17 @@ weft::KernelOperator make(const char* function, Where& owner, const weft_kernel_
                           const weft_kernel_options* options) {
     using In = typename weft::ArraysOf<Where>::In;
     const weft::ElementType type = element_type_of(function, "x_type", x_type);
-    const weft::KernelMatrixCircuit of = circuit_of(function, circuit);
     const weft::KernelMatrixShape sizes = kernel_shape_of(function, shape);
     const weft::KernelOperatorOptions all = kernel_operator_options(function, options);
     const In rows = array_of(function, "x", x, type);
+    const In others = is_empty(y) ? In() : In(array_of(function, "y", y, type));
+    if (are_states(function, x_type, circuit)) {
+        if (is_empty(y)) return weft::KernelOperator(owner, rows, sizes, all);
+        return weft::KernelOperator(owner, rows, others, sizes, all);
+    }
+    const weft::KernelMatrixCircuit of = circuit_of(function, circuit);
     if (is_empty(y)) return weft::KernelOperator(owner, of, rows, sizes, all);
-    return weft::KernelOperator(owner, of, rows, In(array_of(function, "y", y, type)), sizes, all);
+    return weft::KernelOperator(owner, of, rows, others, sizes, all);
 }
 
 struct ApplyFactors {
@@ -57,8 +62,13 @@ weft::KernelApplyOptions resident_options(const char* function, const weft_kerne
     return {.a = f.a, .b = f.b, .lambda = f.lambda, .transpose = f.transpose};
 }
 
-std::vector<std::uint32_t> rows_of(const char* function, const std::uint32_t* rows, std::uint64_t count) {
+/// `out_bytes` of the results: each row has values, so that a larger count is refused before `rows` is read.
+std::vector<std::uint32_t> rows_of(const char* function, const std::uint32_t* rows, std::uint64_t count,
+                                   std::uint64_t out_bytes) {
     if (count != 0) given(function, "rows", rows);
+    if (count > out_bytes)
+        refuse(std::string(function) + ": out does not hold the rows (got count " + std::to_string(count) +
+               " and " + std::to_string(out_bytes) + " bytes)");
     return {rows, rows + count};
 }
 
@@ -155,10 +165,10 @@ weft_status weft_kernel_rows(weft_backend* backend, const weft_kernel_operator* 
     return with_first(kName, backend, [&](weft::Backend& owner) {
         check_size(kName, "weft_report", report);
         const weft::KernelOperator& of = given(kName, "k", k).object;
-        put_report(
-            kName,
-            weft::kernel_rows(owner, of, rows_of(kName, rows, count), array_of(kName, "out", out, of.type())),
-            report);
+        put_report(kName,
+                   weft::kernel_rows(owner, of, rows_of(kName, rows, count, out.bytes),
+                                     array_of(kName, "out", out, of.type())),
+                   report);
     });
 }
 
@@ -168,7 +178,8 @@ weft_status weft_stream_kernel_rows(weft_stream* stream, const weft_kernel_opera
     const Uses uses(k);
     return with_stream(kName, stream, [&](weft::Stream& s) {
         const weft::KernelOperator& of = given(kName, "k", k).object;
-        weft::kernel_rows(s, of, rows_of(kName, rows, count), array_of(kName, "out", out, of.type()));
+        weft::kernel_rows(s, of, rows_of(kName, rows, count, out.bytes),
+                          array_of(kName, "out", out, of.type()));
     });
 }
 

@@ -40,6 +40,13 @@ Options matrix_options(const char* function, const weft_kernel_options& all) {
 
 }  // namespace
 
+bool are_states(const char* function, weft_type x_type, const weft_kernel_circuit* circuit) {
+    if (x_type != WEFT_COMPLEX64 && x_type != WEFT_COMPLEX128) return false;
+    if (circuit != nullptr)
+        refuse(std::string(function) + ": circuit does not apply to states (got one, need NULL)");
+    return true;
+}
+
 KernelMatrixCircuit circuit_of(const char* function, const weft_kernel_circuit* circuit) {
     static constexpr FeatureMap kMaps[] = {FeatureMap::ryrz, FeatureMap::ry};
     const weft_kernel_circuit all = read_options(function, "weft_kernel_circuit", circuit);

@@ -14,6 +14,8 @@ namespace weft::capi {
 
 /// Errors of all: invalid_argument - numbers that are no value of an enumeration, members that do not apply.
 KernelMatrixCircuit circuit_of(const char* function, const weft_kernel_circuit* circuit);
+/// Whether x has states, which are complex. Errors: also a circuit beside them.
+bool are_states(const char* function, weft_type x_type, const weft_kernel_circuit* circuit);
 KernelMatrixShape kernel_shape_of(const char* function, const weft_kernel_shape& shape);
 
 KernelMatrixHostOptions kernel_host_options(const char* function, const weft_kernel_options* options);

@@ -41,6 +41,9 @@ weft::KernelSolveOptions solve_options(const char* function, const weft_kernel_s
     made.rank = rank_of(function, all);
     made.pivots = enum_of(function, "weft_kernel_solve_options.pivots", all.pivots, kPivots);
     made.batch = batch_options(function, all.batch);
+    if (all.checkpoint != nullptr) made.checkpoint = all.checkpoint;
+    if (all.checkpoint_every != 0) made.checkpoint_every = all.checkpoint_every;
+    made.resume = flag_of(function, "weft_kernel_solve_options.resume", all.resume);
     return made;
 }
 
@@ -55,6 +58,9 @@ weft::KernelEigenOptions eigen_options(const char* function, const weft_kernel_s
     unused("preconditioner", all.preconditioner != 0);
     unused("pivots", all.pivots != 0);
     unused("rank", all.rank != 0);
+    unused("resume", all.resume != 0);
+    unused("checkpoint", all.checkpoint != nullptr);
+    unused("checkpoint_every", all.checkpoint_every != 0);
     weft::KernelEigenOptions made;
     if (all.tolerance != 0) made.tolerance = all.tolerance;
     if (all.max_iterations != 0) made.max_products = all.max_iterations;
@@ -98,6 +104,7 @@ weft_status weft_kernel_solve(weft_backend* backend, const weft_kernel_operator*
         weft_kernel_solve_report all = figures_of(found);
         all.iterations = found.iterations;
         all.rank = found.rank;
+        all.resumed = found.resumed;
         all.preconditioner_s = found.preconditioner_s;
         put(kName, all, report);
     });
@@ -129,12 +136,17 @@ weft_status weft_kernel_predict(weft_backend* backend, const weft_kernel_circuit
         check_size(kName, "weft_report", report);
         const weft::ElementType features = element_type_of(kName, "x_type", x_type);
         const weft::ElementType numbers = element_type_of(kName, "a_type", a_type);
-        put_report(
-            kName,
-            weft::kernel_predict(owner, circuit_of(kName, circuit), array_of(kName, "x_new", x_new, features),
-                                 array_of(kName, "x", x, features), array_of(kName, "alpha", alpha, numbers),
-                                 array_of(kName, "out", out, numbers), kernel_shape_of(kName, shape),
-                                 batch_options(kName, batch)),
-            report);
+        const weft::ConstHostArray rows = array_of(kName, "x_new", x_new, features);
+        const weft::ConstHostArray others = array_of(kName, "x", x, features);
+        const weft::ConstHostArray factors = array_of(kName, "alpha", alpha, numbers);
+        const weft::HostArray result = array_of(kName, "out", out, numbers);
+        const weft::KernelMatrixShape sizes = kernel_shape_of(kName, shape);
+        const weft::BatchOptions of_batch = batch_options(kName, batch);
+        put_report(kName,
+                   are_states(kName, x_type, circuit)
+                       ? weft::kernel_predict(owner, rows, others, factors, result, sizes, of_batch)
+                       : weft::kernel_predict(owner, circuit_of(kName, circuit), rows, others, factors,
+                                              result, sizes, of_batch),
+                   report);
     });
 }

@@ -19,10 +19,6 @@ struct Source {
     weft_const_span x, y;
 };
 
-bool is_complex(weft_type type) {
-    return type == WEFT_COMPLEX64 || type == WEFT_COMPLEX128;
-}
-
 template <class Where>
 weft::OpReport fill(const char* function, Where& owner, weft_kernel_store& store, const Source& from,
                     const weft::KernelMatrixHostOptions& options) {
@@ -30,9 +26,7 @@ weft::OpReport fill(const char* function, Where& owner, weft_kernel_store& store
     const weft::ConstHostArray x = array_of(function, "x", from.x, type);
     const bool square = is_empty(from.y);
     const weft::ConstHostArray y = square ? weft::ConstHostArray() : array_of(function, "y", from.y, type);
-    if (is_complex(from.type)) {
-        if (from.circuit != nullptr)
-            refuse(std::string(function) + ": circuit does not apply to states (got one, need NULL)");
+    if (are_states(function, from.type, from.circuit)) {
         if (square) return weft::kernel_matrix(owner, x, store.object, store.shape, options);
         return weft::kernel_matrix(owner, x, y, store.object, store.shape, options);
     }

@@ -111,8 +111,11 @@ class NttTuner {
         const bool software = backend.device().type == DeviceType::cpu;
         const std::uint32_t log_size = arguments.log_size != 0 ? arguments.log_size : software ? 12 : 20;
         const std::uint64_t bytes = software ? std::uint64_t{1} << 20 : std::uint64_t{1} << 27;
+        std::uint32_t most = 0;
         for (const Field field : {Field::babybear, Field::goldilocks, Field::bn254_fr}) {
-            if (log_size > ntt_max_log_size(backend.device(), field)) continue;
+            const std::uint32_t largest = ntt_max_log_size(backend.device(), field);
+            most = std::max(most, largest);
+            if (log_size > largest) continue;
             if (field_info(field).limb_bytes == 4)
                 fields_.push_back(
                     std::make_unique<FieldTrial<std::uint32_t>>(backend, field, log_size, bytes, tiles_));
@@ -120,6 +123,10 @@ class NttTuner {
                 fields_.push_back(
                     std::make_unique<FieldTrial<std::uint64_t>>(backend, field, log_size, bytes, tiles_));
         }
+        if (fields_.empty())
+            throw Failure(Exit::usage, "tune ntt: --log-size is too large for this device (got " +
+                                           std::to_string(log_size) + ", need at most " +
+                                           std::to_string(most) + ")");
     }
     /// The comparison of each tile with the planned ones, in the order of tiles().
     std::vector<TileTrial> measure() {
