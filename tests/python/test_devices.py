@@ -248,6 +248,7 @@ def test_default_devices(pair, restore_default):
 
 
 def test_default_devices_with_sklearn(pair, restore_default):
+    pytest.importorskip("sklearn")
     sklearn = pytest.importorskip("weftgpu.sklearn")
     kernel, x = sklearn.QuantumKernel(dtype="float32"), RNG.uniform(0, 3, (100, 4)).astype(np.float32)
     weftgpu.set_default_backend(pair[0])
