@@ -212,5 +212,18 @@ void check_out_memory(const char* function, const ConstHostArray* in, const Host
         refuse(function, "out overlaps v (need separate memory)");
 }
 
+OpReport operator_report(const char* function, std::uint64_t items, std::uint64_t bytes_in,
+                         const HostArray& out) {
+    OpReport report;
+    report.op = function;
+    report.method = to_string(KernelOperatorMethod::product);
+    report.items = items;
+    report.jobs = 1;
+    report.elements = out.size;
+    report.bytes_in = bytes_in;
+    report.bytes_out = out.bytes();
+    return report;
+}
+
 }  // namespace kernels
 }  // namespace weft

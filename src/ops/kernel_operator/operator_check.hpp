@@ -59,4 +59,8 @@ void check_diagonal(const OperatorPlan& plan, const ArrayFacts& out);
 /// Checks an array of results in host memory: pointer, alignment, overlap with `in` if there is one.
 void check_out_memory(const char* function, const ConstHostArray* in, const HostArray& out);
 
+/// The report of a call, without times.
+OpReport operator_report(const char* function, std::uint64_t items, std::uint64_t bytes_in,
+                         const HostArray& out);
+
 }  // namespace weft::kernels

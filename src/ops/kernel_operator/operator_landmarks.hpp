@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "ops/kernel_operator/operator_solve.hpp"
+#include "ops/kernel_operator/low_rank_inverse.hpp"
 
 namespace weft::kernels {
 

@@ -89,18 +89,6 @@ class BandsUnderWay {
     std::deque<std::pair<cudaEvent_t, std::uint64_t>> bands_;
 };
 
-OpReport report_of(const char* function, std::uint64_t items, std::uint64_t bytes_in, const HostArray& out) {
-    OpReport report;
-    report.op = function;
-    report.method = to_string(KernelOperatorMethod::product);
-    report.items = items;
-    report.jobs = 1;
-    report.elements = out.size;
-    report.bytes_in = bytes_in;
-    report.bytes_out = out.bytes();
-    return report;
-}
-
 /// make(stream, array) puts the results on the stream; they are copied to `out`.
 template <class Make>
 OpReport to_host(const char* function, const HostArray& out, const Make& make) {
@@ -112,7 +100,7 @@ OpReport to_host(const char* function, const HostArray& out, const Make& make) {
     make(stream, DeviceArray(memory.data(), out.size, out.type));
     copy(stream, out.data, memory.data(), out.bytes(), cudaMemcpyDeviceToHost, function);
     stream.wait();
-    OpReport report = report_of(function, out.size, 0, out);
+    OpReport report = kernels::operator_report(function, out.size, 0, out);
     report.wall_s = meter.elapsed_s();
     return report;
 }
@@ -149,7 +137,7 @@ OpReport kernel_apply(const KernelOperator& k, const ConstHostArray& v, const Ho
     copy(stream, out.data, made.data(), out.bytes(), cudaMemcpyDeviceToHost, kFunction);
     stream.wait();
     bands.finish();
-    OpReport report = report_of(kFunction, call.pairs(), v.bytes(), out);
+    OpReport report = kernels::operator_report(kFunction, call.pairs(), v.bytes(), out);
     report.method = to_string(call.method());
     report.wall_s = meter.elapsed_s();
     return report;
@@ -157,7 +145,7 @@ OpReport kernel_apply(const KernelOperator& k, const ConstHostArray& v, const Ho
 
 OpReport kernel_rows(const KernelOperator& k, const std::vector<std::uint32_t>& rows, const HostArray& out) {
     kernels::check_rows(weft::detail::Access::object(k)->plan(), rows, facts_of(out));
-    if (rows.empty()) return report_of("kernel_rows", 0, 0, out);
+    if (rows.empty()) return kernels::operator_report("kernel_rows", 0, 0, out);
     return to_host("kernel_rows", out,
                    [&](StreamHandle stream, const DeviceArray& made) { kernel_rows(stream, k, rows, made); });
 }

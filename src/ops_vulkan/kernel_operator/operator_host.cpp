@@ -66,19 +66,6 @@ DeviceSamples samples_on(Backend& backend, const HostSamples& samples) {
     return made;
 }
 
-OpReport operator_report(const char* function, std::uint64_t items, std::uint64_t bytes_in,
-                         const HostArray& out) {
-    OpReport report;
-    report.op = function;
-    report.method = to_string(KernelMatrixMethod::product);
-    report.items = items;
-    report.jobs = 1;
-    report.elements = out.size;
-    report.bytes_in = bytes_in;
-    report.bytes_out = out.bytes();
-    return report;
-}
-
 HostResult::HostResult(Stream& stream, const HostArray& out)
     : stream_(stream), out_(out), words_(stream, out.bytes() / 4, "operator result") {}
 DeviceArray HostResult::array() const {

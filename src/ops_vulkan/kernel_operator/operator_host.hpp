@@ -27,10 +27,6 @@ HostSamples checked_samples(const char* function, const KernelMatrixCircuit* cir
 /// Plans on a backend and makes the samples, which are done when the function returns.
 DeviceSamples samples_on(Backend& backend, const HostSamples& samples);
 
-/// The report of a call, without times.
-OpReport operator_report(const char* function, std::uint64_t items, std::uint64_t bytes_in,
-                         const HostArray& out);
-
 /// Device memory for results that go to host memory.
 class HostResult {
   public:
