@@ -37,12 +37,6 @@ Vectors random_vectors(const Modulus& m, std::size_t count, std::size_t elements
     return all;
 }
 
-Vectors in_order(Vectors all, bool reverse, std::uint32_t bits) {
-    if (reverse)
-        for (std::vector<Big>& x : all) x = reversed(x, bits);
-    return all;
-}
-
 /// A coset in the form of a call.
 template <class Limb>
 std::vector<Limb> coset_limbs(const Modulus& m, const Big& g, weft::FieldForm form) {

@@ -20,34 +20,9 @@ using weft::NttDirection;
 using weft::NttLayout;
 using weft::NttOrder;
 
-using Vectors = std::vector<std::vector<Big>>;
-
-struct Batch {
-    Vectors x, values;  // coefficients, and values on the powers of w
-};
-
-Batch batch_of(const Modulus& m, std::uint32_t log_size, std::size_t count) {
-    std::mt19937_64 source(log_size * 131 + count);
-    const Big w = big_of(weft::ntt_root(m.info().field, log_size));
-    Batch batch;
-    for (std::size_t b = 0; b < count; ++b) {
-        std::vector<Big> x(std::size_t{1} << log_size);
-        for (Big& value : x) value = m.random(source);
-        batch.values.push_back(forward_transform(m, x, w, Modulus::one(), x.size()));
-        batch.x.push_back(std::move(x));
-    }
-    return batch;
-}
-
-Vectors in_order(Vectors batch, bool reverse, std::uint32_t bits) {
-    if (reverse)
-        for (std::vector<Big>& x : batch) x = reversed(x, bits);
-    return batch;
-}
-
 template <class Limb>
-bool transforms(const Modulus& m, const Batch& batch, NttDirection direction, const weft::NttShape& shape,
-                const weft::NttOptions& options) {
+bool transforms(const Modulus& m, const TransformBatch& batch, NttDirection direction,
+                const weft::NttShape& shape, const weft::NttOptions& options) {
     const bool forward = direction == NttDirection::forward;
     const auto in = laid_out<Limb>(
         m, in_order(forward ? batch.x : batch.values, options.order == NttOrder::rn, shape.log_size),
@@ -65,7 +40,7 @@ bool transforms(const Modulus& m, const Batch& batch, NttDirection direction, co
 /// Both directions, all orders and layouts.
 void every_way(Field field, std::uint32_t log_size, std::size_t count, weft::NttOptions options = {}) {
     const Modulus m(field);
-    const Batch batch = batch_of(m, log_size, count);
+    const TransformBatch batch = transform_batch(m, log_size, count);
     for (const NttOrder order : {NttOrder::nn, NttOrder::nr, NttOrder::rn})
         for (const NttLayout layout : {NttLayout::rows, NttLayout::columns})
             for (const NttDirection direction : {NttDirection::forward, NttDirection::inverse}) {

@@ -196,6 +196,32 @@ inline std::vector<Big> reversed(const std::vector<Big>& x, std::uint32_t bits) 
     return r;
 }
 
+struct TransformBatch {
+    std::vector<std::vector<Big>> x, values;  ///< coefficients, and values on the powers of w
+};
+
+/// Random coefficients and their transforms, with the root of ntt_root.
+inline TransformBatch transform_batch(const Modulus& m, std::uint32_t log_size, std::size_t count) {
+    std::mt19937_64 source(log_size * 131 + count);
+    const Big w = big_of(weft::ntt_root(m.info().field, log_size));
+    TransformBatch batch;
+    for (std::size_t b = 0; b < count; ++b) {
+        std::vector<Big> x(std::size_t{1} << log_size);
+        for (Big& value : x) value = m.random(source);
+        batch.values.push_back(forward_transform(m, x, w, Modulus::one(), x.size()));
+        batch.x.push_back(std::move(x));
+    }
+    return batch;
+}
+
+/// Each vector, bit-reversed if `reverse`.
+inline std::vector<std::vector<Big>> in_order(std::vector<std::vector<Big>> batch, bool reverse,
+                                              std::uint32_t bits) {
+    if (reverse)
+        for (std::vector<Big>& x : batch) x = reversed(x, bits);
+    return batch;
+}
+
 /// Elements of a batch of vectors in the layout of a call, and back.
 template <class Limb>
 std::vector<Limb> laid_out(const Modulus& m, const std::vector<std::vector<Big>>& batch,

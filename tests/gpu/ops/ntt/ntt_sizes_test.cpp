@@ -18,34 +18,9 @@ using weft::NttDirection;
 using weft::NttLayout;
 using weft::NttOrder;
 
-struct Batch {
-    std::vector<std::vector<Big>> x, values;  // coefficients, and values on the powers of w
-};
-
-Batch batch_of(const Modulus& m, std::uint32_t log_size, std::size_t count) {
-    std::mt19937_64 source(log_size * 131 + count);
-    const Big w = big_of(weft::ntt_root(m.info().field, log_size));
-    Batch batch;
-    for (std::size_t b = 0; b < count; ++b) {
-        std::vector<Big> x(std::size_t{1} << log_size);
-        for (Big& value : x) value = m.random(source);
-        batch.values.push_back(forward_transform(m, x, w, Modulus::one(), x.size()));
-        batch.x.push_back(std::move(x));
-    }
-    return batch;
-}
-
-std::vector<std::vector<Big>> in_order(const std::vector<std::vector<Big>>& batch, bool reverse,
-                                       std::uint32_t bits) {
-    if (!reverse) return batch;
-    std::vector<std::vector<Big>> r;
-    for (const std::vector<Big>& x : batch) r.push_back(reversed(x, bits));
-    return r;
-}
-
 // Compared as bytes: doctest would take long to compare and print the elements.
 template <class Limb>
-bool transforms(weft::Backend& backend, const Modulus& m, const Batch& batch, std::uint32_t log_size,
+bool transforms(weft::Backend& backend, const Modulus& m, const TransformBatch& batch, std::uint32_t log_size,
                 NttDirection direction, NttLayout layout, const weft::NttOptions& options, bool in_place) {
     const bool forward = direction == NttDirection::forward;
     const auto& from = forward ? batch.x : batch.values;
@@ -71,7 +46,7 @@ void with_limb(const Modulus& m, Body&& body) {
 
 void every_way(weft::Backend& backend, const Modulus& m, std::uint32_t log_size, std::size_t count,
                const weft::NttOptions& plan) {
-    const Batch batch = batch_of(m, log_size, count);
+    const TransformBatch batch = transform_batch(m, log_size, count);
     for (const NttOrder order : {NttOrder::nn, NttOrder::nr, NttOrder::rn})
         for (const NttDirection direction : {NttDirection::forward, NttDirection::inverse})
             for (const NttLayout layout : {NttLayout::rows, NttLayout::columns}) {
@@ -99,7 +74,7 @@ void one_way(weft::Backend& backend, const Modulus& m, std::uint32_t log_size, s
     CAPTURE(weft::to_string(m.info().field));
     CAPTURE(log_size);
     options.order = order.value_or(static_cast<NttOrder>(log_size % 3));
-    const Batch batch = batch_of(m, log_size, count);
+    const TransformBatch batch = transform_batch(m, log_size, count);
     with_limb(m, [&]<class Limb>(Limb) {
         CHECK(transforms<Limb>(backend, m, batch, log_size, direction, NttLayout::rows, options, false));
     });
