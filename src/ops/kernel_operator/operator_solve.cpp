@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include <Eigen/Core>
 
@@ -92,6 +93,7 @@ class Recurrence {
         copy(state.residual, residual_);
         copy(state.direction, direction_);
         copy(state.product, product_);
+        take_residual(Rows(residual_));
     }
 
   private:
@@ -139,7 +141,7 @@ class Recurrence {
 
 void conjugate_gradients(const SolveKernel& kernel, const LowRankInverse* inverse, std::span<const double> y,
                          std::span<double> x, const KernelSolveOptions& options, const IterationDone& done,
-                         KernelSolveReport& report, SolveCheckpoint* checkpoint) {
+                         KernelSolveReport& report, RankCheckpoint* checkpoint) {
     constexpr std::uint32_t kReplaceEvery = 25;
     Recurrence state(kernel, inverse, y, x, options.tolerance);
     double last_true = 1;
@@ -151,11 +153,12 @@ void conjugate_gradients(const SolveKernel& kernel, const LowRankInverse* invers
         report.iterations = report.resumed = found.iterations;
         is_true = found.is_true;
         last_true = found.last_true;
+        if (checkpoint->of_other_ranks()) state.restart();
     }
     const auto save = [&] {
         SolveState kept{report.iterations, is_true, last_true, {}, {}, {}, {}};
         state.put_into(kept);
-        checkpoint->save(kept);
+        checkpoint->save(std::move(kept));
     };
     // Also a file that cannot be written is found before the work begins.
     if (checkpoint != nullptr && !checkpoint->found()) save();

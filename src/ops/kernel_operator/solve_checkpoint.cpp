@@ -62,9 +62,8 @@ StoreFacts operator_facts(const KernelMatrixCircuit* circuit, const KernelMatrix
     return facts;
 }
 
-SolveCheckpoint::SolveCheckpoint(std::filesystem::path file, std::uint32_t every, bool resume,
-                                 StoreFacts facts)
-    : file_(std::move(file)), every_(every), facts_(std::move(facts)) {
+SolveCheckpoint::SolveCheckpoint(std::filesystem::path file, bool resume, StoreFacts facts)
+    : file_(std::move(file)), facts_(std::move(facts)) {
     const core::FileRead there = core::read_file(file_, std::numeric_limits<std::uint64_t>::max());
     if (there.absent()) return;
     if (!there.refused.empty()) refuse("cannot be read: " + there.refused);
@@ -119,7 +118,6 @@ void SolveCheckpoint::read(const std::string& bytes, const StoreFacts& wanted, b
                                                 ": the checkpoint is of another " + what +
                                                 "; remove it to begin again");
     facts_ = std::move(facts);
-    last_ = state.iterations;
     found_ = std::move(state);
 }
 
@@ -130,6 +128,11 @@ std::uint64_t SolveCheckpoint::pinned(const char* name, std::uint64_t value) {
     }
     facts_.push_back({name, std::to_string(value)});
     return value;
+}
+
+void SolveCheckpoint::pin(const char* name, std::uint64_t value) {
+    std::erase_if(facts_, [&](const StoreFact& fact) { return fact.name == name; });
+    facts_.push_back({name, std::to_string(value)});
 }
 
 void SolveCheckpoint::save(const SolveState& state) {
@@ -148,7 +151,6 @@ void SolveCheckpoint::save(const SolveState& state) {
     write(end.take());
     if (const std::string failed = file.replace(); !failed.empty())
         throw Error(Errc::io, "kernel_solve: the checkpoint: " + failed, file.error());
-    last_ = state.iterations;
 }
 
 }  // namespace weft::kernels

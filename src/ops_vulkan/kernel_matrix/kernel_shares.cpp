@@ -59,6 +59,14 @@ class BlockShares final : public MatrixShares {
         failed_ = false;
         return items_.report(plan_, share.first, share.count);
     }
+    void begin(const core::Share& share, const BatchOptions& batch) override {
+        failed_ = true;
+        streamed_->begin({&items_.blocks[share.first], share.count}, batch);
+    }
+    void finish() override {
+        streamed_->finish();
+        failed_ = false;
+    }
 
   private:
     const KernelMatrixPlan& plan_;
@@ -99,6 +107,10 @@ class RowShares final : public MatrixShares {
         failed_ = false;
         return items_.report(plan_, share.first, share.count);
     }
+    void begin(const core::Share& share, const BatchOptions& batch) override {
+        make(share, batch, ~std::uint64_t{0}, {});
+    }
+    void finish() override {}
 
   private:
     std::size_t bytes_for_sink() const {
