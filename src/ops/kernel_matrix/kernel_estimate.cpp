@@ -168,6 +168,16 @@ std::uint64_t available_bytes(const KernelMatrixDevice& device, const KernelMatr
     return static_cast<std::uint64_t>(options.vram_fraction * static_cast<double>(device.budget_bytes));
 }
 
+bool few_rows(const KernelMatrixShape& shape, const CircuitFacts& circuit) noexcept {
+    constexpr double kFewBytes = 64 << 20, kPadded = 256, kWidest = 16, kCopies = 4;
+    const double rows = std::max(kPadded, static_cast<double>(shape.samples)),
+                 columns = std::max(kPadded, static_cast<double>(shape.columns())),
+                 values = circuit.given || effective_layers(circuit) != 0
+                              ? std::ldexp(1.0, static_cast<int>(shape.qubits))
+                              : 2.0 * static_cast<double>(shape.qubits);
+    return kCopies * kWidest * (rows * columns + (rows + columns) * values) <= kFewBytes;
+}
+
 std::uint64_t product_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
                              bool streamed) noexcept {
     const std::uint64_t planes = plan.planes_values() * plan.real_bytes();
