@@ -28,6 +28,7 @@ import numpy as np
 from mpi4py import MPI
 
 import weftgpu
+from weftgpu._arguments import path_of
 from weftgpu._errors import EncodeError, Error, InvalidArgument
 from weftgpu._mpi_ranks import Ranks
 
@@ -94,7 +95,7 @@ def kernel_matrix(ranks: Ranks, x: Any, y: Any = None, *, out: str | os.PathLike
     """
     known = {"map", "weights", "reupload", "scale", "normalize"}
     kind = np.dtype(dtype)
-    path = os.path.abspath(os.fspath(out))
+    path = os.path.abspath(path_of("mpi.kernel_matrix", "out", out))
 
     def check() -> Any:
         unknown = sorted(set(options) - known)
