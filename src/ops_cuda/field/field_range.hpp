@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <weft/cuda/array.hpp>
+#include <weft/cuda/device.hpp>
 
 #include "ops/field/field_check.hpp"
 
