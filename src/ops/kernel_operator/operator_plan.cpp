@@ -22,9 +22,6 @@ constexpr std::uint64_t kTilesOfSplit = 64;
 /// Columns of V that a pass takes.
 constexpr std::uint32_t kMostWidth = 16;
 
-std::uint64_t round_up(std::uint64_t a, std::uint64_t b) {
-    return divide_up(a, b) * b;
-}
 std::uint64_t round_down(std::uint64_t a, std::uint64_t b) {
     return std::max(b, a / b * b);
 }

@@ -16,8 +16,8 @@
 namespace weft::kernels {
 namespace {
 
-constexpr std::string_view kMagic = "weftcg\r\n";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::string_view kCheckpointMagic = "weftcg\r\n";
+constexpr std::uint32_t kCheckpointVersion = 1;
 
 std::span<const std::byte> bytes_of(const std::vector<double>& values) {
     return std::as_bytes(std::span(values));
@@ -25,8 +25,8 @@ std::span<const std::byte> bytes_of(const std::vector<double>& values) {
 
 std::vector<std::byte> header_of(const StoreFacts& facts, const SolveState& state) {
     core::ByteWriter out;
-    out.raw(std::as_bytes(std::span(kMagic)));
-    out.number(kVersion, 4);
+    out.raw(std::as_bytes(std::span(kCheckpointMagic)));
+    out.number(kCheckpointVersion, 4);
     out.number(facts.size(), 4);
     for (const StoreFact& fact : facts) {
         out.text(fact.name);
@@ -62,9 +62,8 @@ StoreFacts operator_facts(const KernelMatrixCircuit* circuit, const KernelMatrix
     return facts;
 }
 
-SolveCheckpoint::SolveCheckpoint(std::filesystem::path file, std::uint32_t every, bool resume,
-                                 StoreFacts facts)
-    : file_(std::move(file)), every_(every), facts_(std::move(facts)) {
+SolveCheckpoint::SolveCheckpoint(std::filesystem::path file, bool resume, StoreFacts facts)
+    : file_(std::move(file)), facts_(std::move(facts)) {
     const core::FileRead there = core::read_file(file_, std::numeric_limits<std::uint64_t>::max());
     if (there.absent()) return;
     if (!there.refused.empty()) refuse("cannot be read: " + there.refused);
@@ -77,13 +76,13 @@ void SolveCheckpoint::refuse(const std::string& what) const {
 
 void SolveCheckpoint::read(const std::string& bytes, const StoreFacts& wanted, bool resume) {
     const auto all = std::as_bytes(std::span(bytes));
-    if (!std::string_view(bytes).starts_with(kMagic))
+    if (!std::string_view(bytes).starts_with(kCheckpointMagic))
         refuse("it is no checkpoint of a solve (remove it or name another file)");
     if (!resume) return;
-    core::ByteReader reader(all.subspan(kMagic.size()));
-    if (const std::uint32_t version = reader.number32(); version != kVersion && reader.ok())
+    core::ByteReader reader(all.subspan(kCheckpointMagic.size()));
+    if (const std::uint32_t version = reader.number32(); version != kCheckpointVersion && reader.ok())
         refuse("the checkpoint has another version (got " + std::to_string(version) + ", need " +
-               std::to_string(kVersion) + "; remove it to begin again)");
+               std::to_string(kCheckpointVersion) + "; remove it to begin again)");
     StoreFacts facts;
     for (std::uint32_t left = reader.number32(); left != 0 && reader.ok(); --left) {
         StoreFact fact;
@@ -119,7 +118,6 @@ void SolveCheckpoint::read(const std::string& bytes, const StoreFacts& wanted, b
                                                 ": the checkpoint is of another " + what +
                                                 "; remove it to begin again");
     facts_ = std::move(facts);
-    last_ = state.iterations;
     found_ = std::move(state);
 }
 
@@ -130,6 +128,11 @@ std::uint64_t SolveCheckpoint::pinned(const char* name, std::uint64_t value) {
     }
     facts_.push_back({name, std::to_string(value)});
     return value;
+}
+
+void SolveCheckpoint::pin(const char* name, std::uint64_t value) {
+    std::erase_if(facts_, [&](const StoreFact& fact) { return fact.name == name; });
+    facts_.push_back({name, std::to_string(value)});
 }
 
 void SolveCheckpoint::save(const SolveState& state) {
@@ -148,7 +151,6 @@ void SolveCheckpoint::save(const SolveState& state) {
     write(end.take());
     if (const std::string failed = file.replace(); !failed.empty())
         throw Error(Errc::io, "kernel_solve: the checkpoint: " + failed, file.error());
-    last_ = state.iterations;
 }
 
 }  // namespace weft::kernels

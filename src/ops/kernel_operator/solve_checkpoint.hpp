@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/ops/kernel_operator.hpp>
@@ -36,25 +37,24 @@ class SolveCheckpoint {
     /// With `resume` it reads the file, if there is one. Errors: invalid_argument - a checkpoint of other
     /// facts, which the text names; io - it is damaged, cannot be read, or is a file of another kind, which
     /// is refused without `resume` too.
-    SolveCheckpoint(std::filesystem::path file, std::uint32_t every, bool resume, StoreFacts facts);
+    SolveCheckpoint(std::filesystem::path file, bool resume, StoreFacts facts);
 
     /// What the file had.
     const std::optional<SolveState>& found() const noexcept { return found_; }
+    /// The same, which is no longer kept here. There must be one.
+    SolveState take_found() { return *std::exchange(found_, std::nullopt); }
     /// A fact that only the file settles, or its value for a new file.
     std::uint64_t pinned(const char* name, std::uint64_t value);
-    bool due(std::uint32_t iterations) const noexcept {
-        return iterations != last_ && iterations % every_ == 0;
-    }
+    /// Its value in files from now on.
+    void pin(const char* name, std::uint64_t value);
     /// Takes the place of the file before. Errors: io.
     void save(const SolveState& state);
-    std::uint32_t saved() const noexcept { return last_; }  ///< iterations of the file
 
   private:
     void read(const std::string& bytes, const StoreFacts& wanted, bool resume);
     [[noreturn]] void refuse(const std::string& what) const;
 
     std::filesystem::path file_;
-    std::uint32_t every_, last_ = 0;
     StoreFacts facts_;
     std::optional<SolveState> found_;
 };

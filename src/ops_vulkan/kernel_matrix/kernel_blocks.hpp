@@ -29,6 +29,9 @@ class StreamedBlocks {
     /// are in place. Errors: cancelled; what the callback of `batch` throws.
     void make(std::span<const HostBlock> blocks, const BatchOptions& batch, std::uint64_t all_pairs,
               const InPlace& in_place = {});
+    /// The same, but the last blocks are still on their way when it returns. finish() waits for them.
+    void begin(std::span<const HostBlock> blocks, const BatchOptions& batch);
+    void finish();
 
   private:
     struct Impl;

@@ -9,6 +9,7 @@
 #include <weft/version.hpp>
 
 #include "ops/kernel_matrix/kernel_check.hpp"
+#include "ops/kernel_matrix/kernel_estimate.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_blocks.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_device.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_product.hpp"
@@ -59,6 +60,14 @@ class BlockShares final : public MatrixShares {
         failed_ = false;
         return items_.report(plan_, share.first, share.count);
     }
+    void begin(const core::Share& share, const BatchOptions& batch) override {
+        failed_ = true;
+        streamed_->begin({&items_.blocks[share.first], share.count}, batch);
+    }
+    void finish() override {
+        streamed_->finish();
+        failed_ = false;
+    }
 
   private:
     const KernelMatrixPlan& plan_;
@@ -99,6 +108,10 @@ class RowShares final : public MatrixShares {
         failed_ = false;
         return items_.report(plan_, share.first, share.count);
     }
+    void begin(const core::Share& share, const BatchOptions& batch) override {
+        make(share, batch, ~std::uint64_t{0}, {});
+    }
+    void finish() override {}
 
   private:
     std::size_t bytes_for_sink() const {
@@ -137,7 +150,7 @@ std::unique_ptr<MatrixShares> make_shares(Backend& backend, const KernelMatrixPl
 
 KernelMatrixPlan plan_on(Backend& backend, const HostMatrixCall& call, const KernelMatrixOptions& options) {
     const bool states = call.facts.given || effective_layers(call.facts) != 0;
-    KernelMatrixDevice device = kernel_device(backend, states, options);
+    KernelMatrixDevice device = kernel_device(backend, states, options, few_rows(call.shape, call.facts));
     KernelMatrixPlan plan = plan_that_fits(device, call.shape, call.facts, call.k.type, options);
     if (tune_before(backend, device.gram, plan, options, call.batch))
         take_measured_tile(plan, device, true, options);

@@ -179,6 +179,13 @@ KernelSolveOptions solve_options(const OperatorArguments& arguments) {
             .resume = arguments.resume};
 }
 
+void remove_checkpoint(const OperatorArguments& arguments, const KernelSolveReport& report) {
+    // What has not converged may be continued with more iterations.
+    std::error_code ignored;
+    if (report.converged && !arguments.checkpoint.empty())
+        std::filesystem::remove(arguments.checkpoint, ignored);
+}
+
 void print_solve(const OperatorArguments& arguments, const DeviceInfo& device, const OperatorCall& call,
                  const KernelSolveReport& report) {
     warn_of_residual(report.converged, report.residual(), arguments.tolerance,
@@ -227,10 +234,7 @@ void run_solve(const OperatorArguments& arguments) {
     });
     call.require_unchanged();
     out.commit();
-    // What has not converged may be continued with more iterations.
-    std::error_code ignored;
-    if (report.converged && !arguments.checkpoint.empty())
-        std::filesystem::remove(arguments.checkpoint, ignored);
+    remove_checkpoint(arguments, report);
     print_solve(arguments, target->device(), call, report);
 }
 

@@ -18,6 +18,8 @@ void print_report(const OperatorArguments& arguments, const char* name, const De
 /// Also warns of a solve or of eigenvalues that did not converge.
 void print_solve(const OperatorArguments& arguments, const DeviceInfo& device, const OperatorCall& call,
                  const KernelSolveReport& report);
+/// Of a solve that has converged, and whose result has been written.
+void remove_checkpoint(const OperatorArguments& arguments, const KernelSolveReport& report);
 void print_eigen(const OperatorArguments& arguments, const DeviceInfo& device, const OperatorCall& call,
                  const KernelEigenReport& report, const std::vector<double>& values);
 

@@ -29,8 +29,6 @@ std::vector<To> converted(const ConstHostArray& from) {
 
 OperatorCall::OperatorCall(const OperatorArguments& arguments) : states_(arguments.circuit.states) {
     arguments.circuit.require_consistent();
-    if (arguments.mpi && (states_ || !arguments.checkpoint.empty()))
-        throw Failure(Exit::usage, "--mpi: not with --states or --checkpoint");
     if (arguments.resume && arguments.checkpoint.empty())
         throw Failure(Exit::usage, "--resume: needs the file that --checkpoint names");
     if (arguments.jitter != 0 && !arguments.normalize)
