@@ -242,6 +242,9 @@ class KernelOperator(Case):
         report = json.loads(self.succeed("kernel", "apply", self.x, self.v, "-o", self.out, "--device", "cpu,cpu", "--json"))
         self.near(self.read()[1], alone, 1e-12)
         self.assertEqual(len(report["devices"]), 2)
+        plan = json.loads(self.succeed("kernel", "apply", self.x, self.v, "--explain", "--json", "--device", "cpu,cpu"))
+        self.assertTrue(plan["device"].startswith("2 x "))
+        self.assertIn("not symmetric over 2 devices: a software device", plan["reasons"])
 
     def test_refusals(self):
         bad = self.write("bad.npy", matrix([*self.x_rows[:4], [0, math.inf, 0], *self.x_rows[5:]]))

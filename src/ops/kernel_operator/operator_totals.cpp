@@ -32,18 +32,27 @@ std::vector<double> sizes_of_columns(const T* v, std::uint64_t rows, std::uint32
     return sizes;
 }
 
+/// A power of two as two factors, because it may be below the smallest double.
+struct PowerOfTwo {
+    explicit PowerOfTwo(int exponent)
+        : first(std::ldexp(1.0, exponent / 2)), second(std::ldexp(1.0, exponent - exponent / 2)) {}
+    double first, second;
+};
+
 template <class T>
-void add_values(std::span<const std::vector<std::uint32_t>> totals, std::span<const std::int32_t> units,
+void add_values(std::span<const std::vector<std::uint32_t>> totals, std::span<const PowerOfTwo> units,
                 const TotalFactors& factors, const T* v, T* out, std::uint64_t first, std::uint64_t last) {
+    std::size_t column = first % units.size();
     for (std::uint64_t i = first; i < last; ++i) {
         std::uint64_t sum = 0;  // of complements, so it may wrap
         for (const std::vector<std::uint32_t>& words : totals)
             if (!words.empty()) sum += std::uint64_t{words[2 * i + 1]} << 32 | words[2 * i];
         const double total =
-            std::ldexp(static_cast<double>(static_cast<std::int64_t>(sum)), units[i % units.size()]);
+            static_cast<double>(static_cast<std::int64_t>(sum)) * units[column].first * units[column].second;
         double value = factors.alpha * total + factors.delta * static_cast<double>(v[i]);
         if (factors.beta != 0) value += factors.beta * static_cast<double>(out[i]);
         out[i] = static_cast<T>(value);
+        if (++column == units.size()) column = 0;
     }
 }
 
@@ -79,13 +88,15 @@ std::vector<std::int32_t> total_units(const ConstHostArray& v, std::uint32_t col
 void add_totals(std::span<const std::vector<std::uint32_t>> totals, std::span<const std::int32_t> units,
                 const TotalFactors& factors, const ConstHostArray& v, const HostArray& out,
                 std::uint32_t threads) {
+    std::vector<PowerOfTwo> powers;
+    for (const std::int32_t unit : units) powers.emplace_back(unit);
     in_parts(out.size, kLeastValues, threads, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
         if (out.type == kFloat64)
-            add_values(totals, units, factors, static_cast<const double*>(v.data),
-                       static_cast<double*>(out.data), first, last);
+            add_values<double>(totals, powers, factors, static_cast<const double*>(v.data),
+                               static_cast<double*>(out.data), first, last);
         else
-            add_values(totals, units, factors, static_cast<const float*>(v.data),
-                       static_cast<float*>(out.data), first, last);
+            add_values<float>(totals, powers, factors, static_cast<const float*>(v.data),
+                              static_cast<float*>(out.data), first, last);
     });
 }
 

@@ -274,6 +274,32 @@ TEST_CASE("the largest eigenvalues of an operator") {
     });
 }
 
+TEST_CASE("several devices that share pairs solve to the same bits in every solve") {
+    weft_test::on_devices(16, [](weft::Devices& devices) {
+        if (!devices[0].device().shader_float64) return;
+        const std::size_t samples = 1301;
+        const std::vector<double> x = scattered<double>(samples * kQubits, 1),
+                                  y = scattered<double>(samples, 2);
+        const weft::KernelOperatorOptions options{
+            .type = weft::kFloat64, .symmetric = weft::Choice::on, .low_rank = weft::Choice::off};
+        const weft::KernelOperator k{devices, {}, x, {samples, 0, kQubits}, options};
+        CHECK(k.estimate().symmetric);
+        std::vector<double> first(samples), second(samples), image(samples);
+        const weft::KernelSolveOptions solve{.lambda = 0.5, .tolerance = 1e-6};
+        CHECK(weft::kernel_solve(devices, k, y, first, solve).converged);
+        CHECK(weft::kernel_solve(devices, k, y, second, solve).converged);
+        CHECK(first == second);
+        const weft::OpReport report = weft::kernel_apply(devices, k, first, image, {.lambda = 0.5});
+        for (const weft::DeviceReport& row : report.devices) CHECK(row.shares != 0);
+        double apart = 0, size = 0;
+        for (std::size_t i = 0; i < samples; ++i) {
+            apart += (image[i] - y[i]) * (image[i] - y[i]);
+            size += y[i] * y[i];
+        }
+        CHECK(std::sqrt(apart / size) < 1e-5);
+    });
+}
+
 TEST_CASE("several devices solve together, and a solve can be cancelled") {
     weft_test::on_devices(4096, [](weft::Devices& devices) {
         const std::vector<float> x = scattered<float>(kSamples * kQubits, 1),

@@ -305,8 +305,13 @@ TEST_CASE("several devices share the pairs of a product of states, each of which
         for (const bool given : {false, true}) {
             const Problem p({.qubits = 3, .samples = 1300, .given = given});
             for (const std::size_t columns : {1u, 17u}) {
-                const Case c{
-                    .qubits = 3, .samples = 1300, .columns = columns, .given = given, .b = 3, .lambda = 0.5};
+                const Case c{.qubits = 3,
+                             .samples = 1300,
+                             .columns = columns,
+                             .given = given,
+                             .b = 3,
+                             .lambda = 0.5,
+                             .symmetric = weft::Choice::on};
                 CAPTURE(given);
                 CAPTURE(columns);
                 const Made<float> shared(devices, c, p);

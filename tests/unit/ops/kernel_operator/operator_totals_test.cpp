@@ -131,6 +131,19 @@ TEST_CASE("totals have the same bits in any order and for any number of devices,
     }
 }
 
+TEST_CASE("the smallest and the largest numbers have totals too") {
+    for (const double size : {3e-320, 1e-300, 1.5, 1e300}) {
+        const std::vector<double> v{size};
+        const std::vector<std::int32_t> units = weft::kernels::total_units(v, 1, 1, 1);
+        REQUIRE(units.size() == 1);
+        const uvec2 total = weft::shared::fixed_of_double(words(size), units[0]);
+        const std::vector<std::vector<std::uint32_t>> totals{{total.x, total.y, 0u}};
+        std::vector<double> out{7};
+        weft::kernels::add_totals(totals, units, {1, 0, 0}, v, out, 1);
+        CHECK(out[0] == size);
+    }
+}
+
 TEST_CASE("units follow from V, and V that has none is left to another way") {
     using weft::kernels::total_units;
     constexpr float kMost = std::numeric_limits<float>::max();
