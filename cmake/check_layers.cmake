@@ -54,7 +54,8 @@ add_row(src/ops_vulkan/kernel_operator base/ ops/kernel_matrix/ ops/kernel_opera
 add_row(src/ops_vulkan/lattice base/ host/ ops/lattice/ shaders/lattice/ ${engine_for_ops})
 add_row(src/cuda devices/ host/ plan/device/device_match.hpp plan/work/host_chunks.hpp vulkan/backend/external_memory.hpp shaders/shared/)
 add_row(src/ops_cuda/field base/ cuda/ devices/ host/ ops/field/ shaders/field/ shaders/shared/)
-add_row(src/ops_cuda/ntt base/ cuda/ devices/ host/ ops/field/ ops/ntt/ ops_cuda/field/field_element.cuh shaders/field/ shaders/ntt/
+add_row(src/ops_cuda/ntt base/ cuda/ devices/ host/ ops/field/ ops/ntt/ ops_cuda/field/field_element.cuh
+        ops_cuda/field/field_range.hpp shaders/field/ shaders/ntt/
         shaders/shared/)
 add_row(src/ops_cuda/encode base/ cuda/ devices/ host/ ops/encode/ shaders/encode/ shaders/shared/)
 add_row(src/ops_cuda/kernel_matrix base/ cuda/ devices/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ plan/work/share_queue.hpp shaders/encode/ shaders/gram/

@@ -345,10 +345,11 @@ void bind_kernel_operator(nb::module_& module) {
     module.def("_kernel_diagonal", &diagonal, nb::arg("k"));
     module.def("_kernel_solve", &solve, nb::arg("k"), nb::arg("y").none(), nb::arg("lambda_"),
                nb::arg("rank"), nb::arg("tol"), nb::arg("max_iterations"), nb::arg("seed"),
-               nb::arg("checkpoint"), nb::arg("every"), nb::arg("resume"), nb::arg("progress").none());
+               nb::arg("checkpoint"), nb::arg("checkpoint_every"), nb::arg("resume"),
+               nb::arg("progress").none());
     module.def("_kernel_solve_over_ranks", &solve_over_ranks, nb::arg("k"), nb::arg("ranks"),
                nb::arg("y").none(), nb::arg("lambda_"), nb::arg("rank"), nb::arg("tol"),
-               nb::arg("max_iterations"), nb::arg("seed"), nb::arg("checkpoint"), nb::arg("every"),
+               nb::arg("max_iterations"), nb::arg("seed"), nb::arg("checkpoint"), nb::arg("checkpoint_every"),
                nb::arg("resume"));
     module.def("_kernel_eigen", &eigen, nb::arg("operator"), nb::arg("k"), nb::arg("tol"),
                nb::arg("max_products"), nb::arg("seed"), nb::arg("progress").none());

@@ -29,6 +29,7 @@ from mpi4py import MPI
 
 import weftgpu
 from weftgpu import _core
+from weftgpu._arguments import path_of
 from weftgpu._errors import EncodeError, Error, InvalidArgument, call_core
 from weftgpu._mpi_ranks import Ranks
 
@@ -97,7 +98,7 @@ def kernel_matrix(ranks: Ranks, x: Any, y: Any = None, *, out: str | os.PathLike
     """
     known = {"map", "weights", "reupload", "scale", "normalize"}
     kind = np.dtype(dtype)
-    path = os.path.abspath(os.fspath(out))
+    path = os.path.abspath(path_of("mpi.kernel_matrix", "out", out))
 
     def check() -> Any:
         unknown = sorted(set(options) - known)

@@ -105,9 +105,15 @@ void act(Tag<Id::vkCmdPipelineBarrier>, VkCommandBuffer commands, VkPipelineStag
 void act(Tag<Id::vkCmdPipelineBarrier2>, VkCommandBuffer commands, const VkDependencyInfo* wanted) {
     VkDependencyInfo info = *wanted;
     if (fake().hide_synchronization2) State::get().violation("vkCmdPipelineBarrier2: not available");
-    for (std::uint32_t i = 0; i < info.memoryBarrierCount; ++i)
-        check_stages(commands, info.pMemoryBarriers[i].srcStageMask | info.pMemoryBarriers[i].dstStageMask,
-                     "vkCmdPipelineBarrier2");
+    for (std::uint32_t i = 0; i < info.memoryBarrierCount; ++i) {
+        const VkMemoryBarrier2& b = info.pMemoryBarriers[i];
+        check_stages(commands, b.srcStageMask | b.dstStageMask, "vkCmdPipelineBarrier2");
+        // Between kernels, whose programs have storage buffers alone, no other caches are to be emptied.
+        constexpr VkAccessFlags2 kAny = VK_ACCESS_2_SHADER_READ_BIT | VK_ACCESS_2_SHADER_WRITE_BIT;
+        if ((b.srcStageMask | b.dstStageMask) == VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT &&
+            ((b.srcAccessMask | b.dstAccessMask) & kAny) != 0)
+            State::get().violation("vkCmdPipelineBarrier2: more accesses than those of storage buffers");
+    }
     std::vector<VkBufferMemoryBarrier2> changed(info.pBufferMemoryBarriers,
                                                 info.pBufferMemoryBarriers + info.bufferMemoryBarrierCount);
     for (VkBufferMemoryBarrier2& b : changed) {

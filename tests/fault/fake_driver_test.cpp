@@ -313,6 +313,23 @@ TEST_CASE("fake: without synchronization2") {
     });
 }
 
+TEST_CASE("fake: a kernel matrix of few rows does not ask how much memory is free") {
+    on_lied("few rows", {}, [](weft::Backend& backend) {
+        const std::vector<float> x(12 * 4, 0.5f);
+        std::vector<float> k(12 * 12);
+        const auto call = [&] {
+            weft::kernel_matrix(backend, weft::KernelMatrixCircuit{}, x, k, {.samples = 12, .qubits = 4});
+        };
+        call();  // which makes buffers
+        const char* const kAsks = "vkGetPhysicalDeviceMemoryProperties2";
+        const std::uint64_t before = control().calls(kAsks);
+        call();
+        CHECK(control().calls(kAsks) == before);
+        CHECK(backend.memory().live_buffers != 0);
+        CHECK(control().calls(kAsks) == before + 1);
+    });
+}
+
 TEST_CASE("fake: without import of host memory") {
     on_lied("no import", {.hide_import = true}, [](weft::Backend& backend) {
         std::vector<std::byte> memory(1 << 16);

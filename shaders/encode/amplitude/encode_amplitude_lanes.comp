@@ -114,8 +114,11 @@ void store_state(uint row, Norm norm) {
 }
 
 void main() {
-    const uint step = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
-    for (uint row = gl_GlobalInvocationID.x; row < count; row += step) {
+    // The rows of an invocation follow each other in memory.
+    const uint share = (count + gl_WorkGroupSize.x - 1u) / gl_WorkGroupSize.x;
+    for (uint i = gl_WorkGroupID.x; i < share; i += gl_NumWorkGroups.x) {
+        const uint row = gl_LocalInvocationIndex * share + i;
+        if (row >= count) continue;
         row_begin = p.in_base + row * p.features;
         const Norm norm = norm_of_row();
         status[p.row_base + row] = uvec2(norm.fault, norm.position);

@@ -87,9 +87,12 @@ void store(uint slab, bool good) {
 }
 
 void main() {
-    const uint block_bits = p.qubits - kSlabBits, step = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
+    const uint block_bits = p.qubits - kSlabBits;
+    const uint share = (count + gl_WorkGroupSize.x - 1u) / gl_WorkGroupSize.x;
     const bool by_row = (p.flags & kEncodeStatusByRow) != 0u;
-    for (uint slab = gl_GlobalInvocationID.x; slab < count; slab += step) {
+    for (uint i = gl_WorkGroupID.x; i < share; i += gl_NumWorkGroups.x) {
+        const uint slab = gl_LocalInvocationIndex * share + i;
+        if (slab >= count) continue;
         const uint element = p.base + first + slab, row = element >> block_bits;
         const uint block = element & ((1u << block_bits) - 1u);
         const uvec2 found = make_factors(p.in_base + row * p.qubits, block);

@@ -14,6 +14,8 @@ KernelMatrixEstimate estimate_kernel(const KernelMatrixPlan& plan, const KernelM
 
 /// vram_fraction of the budget.
 std::uint64_t available_bytes(const KernelMatrixDevice& device, const KernelMatrixOptions& options) noexcept;
+/// Whether a call takes so little memory that its plan is the same on every device that can run it.
+bool few_rows(const KernelMatrixShape& shape, const CircuitFacts& circuit) noexcept;
 /// Bounds of the memory that a plan takes in addition to what the caller holds: device memory, and
 /// page-locked memory if it counts. `streamed` includes features and blocks of K.
 std::uint64_t product_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,

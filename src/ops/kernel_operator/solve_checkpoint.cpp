@@ -16,8 +16,8 @@
 namespace weft::kernels {
 namespace {
 
-constexpr std::string_view kMagic = "weftcg\r\n";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::string_view kCheckpointMagic = "weftcg\r\n";
+constexpr std::uint32_t kCheckpointVersion = 1;
 
 std::span<const std::byte> bytes_of(const std::vector<double>& values) {
     return std::as_bytes(std::span(values));
@@ -25,8 +25,8 @@ std::span<const std::byte> bytes_of(const std::vector<double>& values) {
 
 std::vector<std::byte> header_of(const StoreFacts& facts, const SolveState& state) {
     core::ByteWriter out;
-    out.raw(std::as_bytes(std::span(kMagic)));
-    out.number(kVersion, 4);
+    out.raw(std::as_bytes(std::span(kCheckpointMagic)));
+    out.number(kCheckpointVersion, 4);
     out.number(facts.size(), 4);
     for (const StoreFact& fact : facts) {
         out.text(fact.name);
@@ -76,13 +76,13 @@ void SolveCheckpoint::refuse(const std::string& what) const {
 
 void SolveCheckpoint::read(const std::string& bytes, const StoreFacts& wanted, bool resume) {
     const auto all = std::as_bytes(std::span(bytes));
-    if (!std::string_view(bytes).starts_with(kMagic))
+    if (!std::string_view(bytes).starts_with(kCheckpointMagic))
         refuse("it is no checkpoint of a solve (remove it or name another file)");
     if (!resume) return;
-    core::ByteReader reader(all.subspan(kMagic.size()));
-    if (const std::uint32_t version = reader.number32(); version != kVersion && reader.ok())
+    core::ByteReader reader(all.subspan(kCheckpointMagic.size()));
+    if (const std::uint32_t version = reader.number32(); version != kCheckpointVersion && reader.ok())
         refuse("the checkpoint has another version (got " + std::to_string(version) + ", need " +
-               std::to_string(kVersion) + "; remove it to begin again)");
+               std::to_string(kCheckpointVersion) + "; remove it to begin again)");
     StoreFacts facts;
     for (std::uint32_t left = reader.number32(); left != 0 && reader.ok(); --left) {
         StoreFact fact;

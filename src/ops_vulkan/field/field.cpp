@@ -88,10 +88,6 @@ std::uint64_t offset_of(const ConstDeviceArray& array) {
     return array.first() * array.type().bytes();
 }
 
-kernels::FieldRange range_of(const ConstDeviceArray& array) {
-    return {detail::Access::object(array).get(), offset_of(array), array.bytes(), array.type()};
-}
-
 Words words_of(const ConstDeviceArray& array) {
     return detail::Access::make<Words>(detail::Access::object(array), offset_of(array) / 4,
                                        array.bytes() / 4);
@@ -154,6 +150,7 @@ void field_apply(Stream& stream, Field field, FieldOp op, const ConstDeviceArray
                  const FieldOptions& options) {
     kernels::check_field_enums("field_apply", field, op, options.form, options.shader);
     const FieldInfo& info = field_info(field);
+    using kernels::range_of;
     kernels::check_field_ranges(info, op, range_of(a), range_of(b), range_of(out), scalar, options);
     if (is_reduction(op)) return record_reduction(stream, info, op, a, b, out, options);
     const std::uint64_t elements = a.bytes() / info.element_bytes;

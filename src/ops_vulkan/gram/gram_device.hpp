@@ -4,7 +4,9 @@
 // folder.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -12,6 +14,7 @@
 #include <weft/stream.hpp>
 
 #include "ops/kernel_matrix/gram_plan.hpp"
+#include "vulkan/engine/scratch_cache.hpp"
 
 namespace weft::kernels {
 
@@ -20,16 +23,19 @@ struct Owner {
     Owner(const Backend& backend)
         : device(backend.device()),
           plan(backend.plan()),
-          memory(backend.memory()),
+          memory([&backend] { return backend.memory(); }),
+          memory_limit(core::memory_limit(backend)),
           state(detail::Access::backend_state(backend)) {}
     Owner(const Stream& stream)
         : device(stream.device()),
           plan(detail::plan_report(stream)),
-          memory(detail::memory_report(stream)),
+          memory([&stream] { return detail::memory_report(stream); }),
+          memory_limit(core::memory_limit(stream)),
           state(detail::Access::backend_state(stream)) {}
     const DeviceInfo& device;
     const PlanReport& plan;
-    MemoryReport memory;
+    std::function<MemoryReport()> memory;  ///< asks the driver, which may take longer than a small call
+    std::uint64_t memory_limit;            ///< Config::memory_limit; 0: none
     std::shared_ptr<core::BackendState> state;
 };
 

@@ -36,9 +36,12 @@ std::uint32_t job_copies(const PlanReport& plan, bool host_counts) {
 
 }  // namespace
 
-KernelMatrixDevice kernel_device(const Owner& owner, bool states, const KernelMatrixOptions& options) {
-    KernelMatrixDevice facts{states ? gram_device(owner) : gram_limits(owner), free_bytes(owner.memory)};
-    facts.limited = owner.memory.limit != 0;
+KernelMatrixDevice kernel_device(const Owner& owner, bool states, const KernelMatrixOptions& options,
+                                 bool few) {
+    KernelMatrixDevice facts{states ? gram_device(owner) : gram_limits(owner)};
+    facts.limited = owner.memory_limit != 0;
+    facts.budget_bytes =
+        few && !facts.limited ? owner.device.device_memory_bytes : free_bytes(owner.memory());
     facts.host_counts = facts.limited || owner.device.unified_memory;
     facts.slots = owner.plan.ring_slots;
     facts.job_copies = job_copies(owner.plan, facts.host_counts);

@@ -11,8 +11,10 @@
 namespace weft::kernels {
 
 /// `states`: there are inner products to make. Only then are matrix units judged and measured tiles looked
-/// up.
-KernelMatrixDevice kernel_device(const Owner& owner, bool states, const KernelMatrixOptions& options);
+/// up. `few`: a call with few_rows, for which the driver is not asked how much memory is free, because the
+/// answer may take longer than the call.
+KernelMatrixDevice kernel_device(const Owner& owner, bool states, const KernelMatrixOptions& options,
+                                 bool few = false);
 
 /// Measures and keeps a tile for the planned products if there is none yet and the job is long enough.
 /// Returns whether `device` knows another tile now. A measurement that runs out of memory leaves the planned

@@ -28,8 +28,9 @@ void features_resident(Stream& stream, const KernelMatrixCircuit& circuit, const
     kernels::check_features(facts_of(x), facts_of(y), facts_of(k), shape, options);
     const CircuitFacts facts = kernels::circuit_facts(shape, circuit, false);
     const bool states = kernels::effective_layers(facts) != 0;
-    const KernelMatrixPlan plan = kernels::plan_that_fits(kernels::kernel_device(stream, states, options),
-                                                          shape, facts, k.type(), options);
+    const KernelMatrixPlan plan = kernels::plan_that_fits(
+        kernels::kernel_device(stream, states, options, kernels::few_rows(shape, facts)), shape, facts,
+        k.type(), options);
     if (plan.method == KernelMatrixMethod::product)
         return kernels::product_resident(stream, plan, x, y, k, circuit.scale, options);
     kernels::KernelMemory memory(stream);
@@ -42,9 +43,10 @@ void states_resident(Stream& stream, const ConstDeviceArray& x, const ConstDevic
                      const DeviceArray& k, const KernelMatrixShape& shape,
                      const KernelMatrixOptions& options) {
     kernels::check_states(facts_of(x), facts_of(y), facts_of(k), shape, options);
-    const KernelMatrixPlan plan =
-        kernels::plan_that_fits(kernels::kernel_device(stream, true, options), shape,
-                                kernels::state_facts(x.type(), false), k.type(), options);
+    const CircuitFacts facts = kernels::state_facts(x.type(), false);
+    const KernelMatrixPlan plan = kernels::plan_that_fits(
+        kernels::kernel_device(stream, true, options, kernels::few_rows(shape, facts)), shape, facts,
+        k.type(), options);
     kernels::ResidentStates source(plan, x, y);
     kernels::KernelMemory memory(stream);
     kernels::blocks_resident(stream, memory, plan, source, k, options);

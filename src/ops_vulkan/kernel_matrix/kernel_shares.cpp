@@ -9,6 +9,7 @@
 #include <weft/version.hpp>
 
 #include "ops/kernel_matrix/kernel_check.hpp"
+#include "ops/kernel_matrix/kernel_estimate.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_blocks.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_device.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_product.hpp"
@@ -149,7 +150,7 @@ std::unique_ptr<MatrixShares> make_shares(Backend& backend, const KernelMatrixPl
 
 KernelMatrixPlan plan_on(Backend& backend, const HostMatrixCall& call, const KernelMatrixOptions& options) {
     const bool states = call.facts.given || effective_layers(call.facts) != 0;
-    KernelMatrixDevice device = kernel_device(backend, states, options);
+    KernelMatrixDevice device = kernel_device(backend, states, options, few_rows(call.shape, call.facts));
     KernelMatrixPlan plan = plan_that_fits(device, call.shape, call.facts, call.k.type, options);
     if (tune_before(backend, device.gram, plan, options, call.batch))
         take_measured_tile(plan, device, true, options);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/backend.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -11,6 +9,7 @@
 #include <weft/buffer.hpp>
 
 #include "base/config_parse.hpp"
+#include "host/own_process.hpp"
 #include "host/process_end.hpp"
 #include "plan/device/tuning_file.hpp"
 #include "vulkan/device/read_snapshot.hpp"
@@ -51,8 +50,8 @@ PlanReport report_plan(const DevicePlan& plan) {
 /// of the process they wait, so destroying it could take forever. The memory is freed when the process ends.
 template <class T>
 std::shared_ptr<T> owned_by_process(std::unique_ptr<T> object) {
-    return {object.release(), [process = getpid()](T* p) {
-                if (getpid() == process && !ends_process()) delete p;
+    return {object.release(), [process = OwnProcess()](T* p) {
+                if (process.here() && !ends_process()) delete p;
             }};
 }
 

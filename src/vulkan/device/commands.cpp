@@ -9,10 +9,21 @@ namespace {
 
 struct Scope {
     VkPipelineStageFlags stage;
-    VkAccessFlags access;
+    VkAccessFlags2 access;
 };
 
-/// Old and synchronization2 flags have the same values for these stages and accesses.
+/// A program has storage buffers and nothing else. A barrier that says so leaves the caches of textures and
+/// constants as they are.
+constexpr VkAccessFlags2 kKernelReads = VK_ACCESS_2_SHADER_STORAGE_READ_BIT,
+                         kKernelWrites = VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT;
+
+/// Barriers without synchronization2 cannot name storage buffers. All other flags have the same values there.
+VkAccessFlags old_access(VkAccessFlags2 access) {
+    if ((access & kKernelReads) != 0) access |= VK_ACCESS_2_SHADER_READ_BIT;
+    if ((access & kKernelWrites) != 0) access |= VK_ACCESS_2_SHADER_WRITE_BIT;
+    return static_cast<VkAccessFlags>(access & ~(kKernelReads | kKernelWrites));
+}
+
 Scope scope_of(AccessScope scope) {
     switch (scope.kind) {
         case AccessScope::transfer_read:
@@ -20,8 +31,7 @@ Scope scope_of(AccessScope scope) {
         case AccessScope::transfer_write:
             return {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT};
         case AccessScope::kernel:
-            return {VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
+            return {VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, kKernelReads | kKernelWrites};
         case AccessScope::any_device:
             return {VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                     VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_SHADER_READ_BIT |
@@ -48,7 +58,8 @@ void record_barrier(const Device& device, VkCommandBuffer commands, Scope source
         device.vk.vkCmdPipelineBarrier2(commands, &info);
         return;
     }
-    const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, source.access, target.access};
+    const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, old_access(source.access),
+                                 old_access(target.access)};
     device.vk.vkCmdPipelineBarrier(commands, source.stage, target.stage, 0, 1, &memory, 0, nullptr, 0,
                                    nullptr);
 }
@@ -149,7 +160,7 @@ void hazard_barrier(const Device& device, VkCommandBuffer commands, const Hazard
                     WorkStage to) {
     constexpr std::array<Scope, kWorkStages> kWrites{{
         {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT},
-        {VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT},
+        {VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, kKernelWrites},
     }};
     Scope from{0, 0};
     for (std::size_t i = 0; i < kWorkStages; ++i) {
@@ -157,8 +168,7 @@ void hazard_barrier(const Device& device, VkCommandBuffer commands, const Hazard
         from.stage |= kWrites[i].stage;
         if (needed.memory) from.access |= kWrites[i].access;
     }
-    Scope target{VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                 VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
+    Scope target{VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, kKernelReads | kKernelWrites};
     if (to == WorkStage::transfer)
         target = {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT};
     if (!needed.memory) target.access = 0;  // nothing was written: the order is enough

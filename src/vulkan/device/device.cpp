@@ -79,8 +79,7 @@ Device::Device(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, De
       plan_(std::move(plan)),
       node_cpus_(usable_cpus_of(plan_.numa_node)),
       handle_(adopted_.handle),
-      names_(instance_->vk.vkSetDebugUtilsObjectNameEXT != nullptr),
-      process_(getpid()) {
+      names_(instance_->vk.vkSetDebugUtilsObjectNameEXT != nullptr) {
     if (adopted_.handle == VK_NULL_HANDLE) create();
     try {
         vk = instance_->device_table(handle_);
@@ -193,7 +192,7 @@ void Device::check(VkResult result, const char* what) {
 }
 
 bool Device::beyond_use() const {
-    return getpid() != process_ || ends_process();
+    return !process_.here() || ends_process();
 }
 
 void Device::require_usable(const char* what) const {
@@ -212,10 +211,10 @@ void Device::require_own_process(const char* what) const {
         throw Error(Errc::unsupported,
                     std::string(what) + ": the process ends (need calls before exit() or the end of main)");
     if (beyond_use())
-        throw Error(Errc::unsupported, std::string(what) +
-                                           ": the backend belongs to another process (got process " +
-                                           std::to_string(getpid()) + ", need " + std::to_string(process_) +
-                                           "; fork before the first Backend, or use exec)");
+        throw Error(Errc::unsupported,
+                    std::string(what) + ": the backend belongs to another process (got process " +
+                        std::to_string(getpid()) + ", need " + std::to_string(process_.id()) +
+                        "; fork before the first Backend, or use exec)");
 }
 
 }  // namespace weft::core

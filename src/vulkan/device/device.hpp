@@ -3,8 +3,6 @@
 // shares.
 #pragma once
 
-#include <sys/types.h>
-
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -18,6 +16,7 @@
 #include <weft/backend.hpp>
 
 #include "host/cpu_set.hpp"
+#include "host/own_process.hpp"
 #include "host/queue_mutex.hpp"
 #include "plan/device/device_plan.hpp"
 #include "vulkan/device/driver_calls.hpp"
@@ -146,7 +145,7 @@ class Device {
     std::atomic<bool> lost_{false}, wedged_{false};
     mutable std::mutex fault_mutex_;
     std::string fault_;  // guarded; what the driver said about the loss
-    pid_t process_;
+    OwnProcess process_;
 };
 
 }  // namespace weft::core

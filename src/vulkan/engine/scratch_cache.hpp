@@ -55,6 +55,7 @@ BufferView<const std::uint32_t> kept_words(const Stream& stream, const ScratchCa
                                            std::span<const std::uint32_t> words, std::string_view name);
 /// Config::memory_limit; 0: none.
 std::uint64_t memory_limit(const Backend& backend);
+std::uint64_t memory_limit(const Stream& stream);
 /// Where threads that touch host memory for this backend belong, for a NodeBinding. Empty: anywhere.
 const CpuSet& node_cpus(const Backend& backend);
 /// run_batch's check of its options, for calls that take them and do not call it. Errors: as run_batch.

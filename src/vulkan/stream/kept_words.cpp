@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes vulkan/engine/scratch_cache.hpp: constant tables that streams share.
+// Completes vulkan/engine/scratch_cache.hpp: constant tables that streams share, and what
+// it says of streams.
 #include "vulkan/engine/scratch_cache.hpp"
 
 #include <string>
@@ -34,6 +35,10 @@ BufferView<const std::uint32_t> kept_words(const Stream& stream, const ScratchCa
     return kept_buffer(
         stream, key, words.size(), name,
         [&](Stream& steps, const BufferView<std::uint32_t>& buffer) { steps.upload(words, buffer); });
+}
+
+std::uint64_t memory_limit(const Stream& stream) {
+    return detail::Access::backend_state(stream)->context()->memory.limit();
 }
 
 }  // namespace weft::core

@@ -137,6 +137,31 @@ TEST_CASE("a K in host memory of up to 1 MiB is one panel, on any device") {
     }
 }
 
+TEST_CASE("few rows need little memory, and their plans are the same whatever is free") {
+    const CircuitFacts closed{FeatureMap::ryrz, 0, false}, reupload{FeatureMap::ryrz, 2, true};
+    CHECK(few_rows({12, 0, 8}, closed));
+    CHECK(few_rows({1, 512, 30}, closed));
+    CHECK(few_rows({20, 0, 8}, reupload));
+    CHECK(!few_rows({20, 0, 16}, reupload));
+    CHECK(!few_rows({20, 0, 16}, {.given = true}));
+    CHECK(!few_rows({2000, 0, 8}, closed));
+    CHECK(!few_rows({1, 10'000'000, 8}, closed));
+    for (CircuitFacts facts : {closed, reupload, CircuitFacts{.given = true}})
+        for (const bool on_host : {false, true}) {
+            facts.on_host = on_host;
+            const auto plan = [&](std::uint64_t budget) {
+                return plan_that_fits(device_with(budget), {60, 0, 8}, facts, kFloat64, {});
+            };
+            const KernelMatrixPlan least = plan(kGiB / 8), most = plan(80 * kGiB);
+            CHECK(least.by_panels == most.by_panels);
+            CHECK(least.job_rows == most.job_rows);
+            CHECK(least.states.tile == most.states.tile);
+            CHECK(least.states.block == most.states.block);
+            CHECK(least.states.chunk_rows == most.states.chunk_rows);
+            CHECK(least.states.bulk == most.states.bulk);
+        }
+}
+
 TEST_CASE("software devices compute products by lanes, whose planes end at multiples of eight samples") {
     KernelMatrixDevice device = device_with(8 * kGiB);
     device.gram.float64 = true;

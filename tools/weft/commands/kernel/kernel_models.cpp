@@ -47,11 +47,13 @@ Json json_of(const OperatorArguments& arguments, const OperatorCall& call) {
 }
 
 void explain(const OperatorArguments& arguments, const OperatorCall& call, std::uint32_t vectors,
-             const Backend& backend) {
-    const KernelOperatorEstimate plan =
-        call.circuit() != nullptr
-            ? estimate_kernel_operator(backend, *call.circuit(), call.shape(), vectors, call.options())
-            : estimate_kernel_operator(backend, call.state_type(), call.shape(), vectors, call.options());
+             Target& target) {
+    const KernelOperatorEstimate plan = target.on_vulkan([&](auto& where) {
+        return call.circuit() != nullptr
+                   ? estimate_kernel_operator(where, *call.circuit(), call.shape(), vectors, call.options())
+                   : estimate_kernel_operator(where, call.state_type(), call.shape(), vectors,
+                                              call.options());
+    });
     if (arguments.json) {
         Json json = json_of(arguments, call);
         json["vectors"] = vectors;
@@ -65,7 +67,7 @@ void explain(const OperatorArguments& arguments, const OperatorCall& call, std::
         json["available_bytes"] = plan.available_bytes;
         json["fits"] = plan.fits;
         json["reasons"] = plan.reasons;
-        json["device"] = backend.name();
+        json["device"] = target.device().name;
         return print_json(json);
     }
     const auto size = [](std::uint64_t bytes) { return si(static_cast<double>(bytes), "B"); };
@@ -90,7 +92,7 @@ std::optional<Target> begin(const OperatorArguments& arguments, const OperatorCa
         call.files());
     std::optional<Target> target(std::in_place, arguments.device, config);
     if (!arguments.explain) return target;
-    explain(arguments, call, vectors, *target->backend());
+    explain(arguments, call, vectors, *target);
     return std::nullopt;
 }
 
