@@ -173,10 +173,11 @@ class Ranks:
         self._exchange(_MEETINGS + self.rank, self._meetings, MPI.REPLACE)
         if self._is_done(begin(), self.timeout):
             return
-        self.lost = True
         answer = min(_ANSWER, self.timeout)
-        self._lose(", ".join(str(rank) for rank in range(self.size)
-                             if self._exchange(_MEETINGS + rank, 0, MPI.NO_OP, answer) < self._meetings))
+        missing = [str(rank) for rank in range(self.size)
+                   if self._exchange(_MEETINGS + rank, 0, MPI.NO_OP, answer) < self._meetings]
+        # A rank may have come, and died before the call of MPI was done.
+        self._lose(", ".join(missing) or f"other than {self.rank}")
 
     @staticmethod
     def _is_done(request: Any, limit: float) -> bool:

@@ -118,7 +118,8 @@ std::string RanksState::missing_ranks() {
     for (int rank = 0; rank < size_; ++rank)
         if (exchange(kMeetings + rank, 0, MPI_NO_OP, std::min(kAnswer_s, timeout_s_)) < meetings_)
             missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
-    return missing;
+    // A rank may have come, and died before the call of MPI was done.
+    return missing.empty() ? "other than " + std::to_string(rank_) : missing;
 }
 
 void RanksState::lose(const std::string& missing) {

@@ -23,7 +23,7 @@ void from_first(const KernelRanks& ranks, std::span<std::byte> all) {
 }
 
 template <class Numbers>
-std::span<std::byte> bytes_of(Numbers& numbers) {
+std::span<std::byte> memory_of(Numbers& numbers) {
     return std::as_writable_bytes(std::span(numbers));
 }
 
@@ -53,7 +53,7 @@ RankCheckpoint::RankCheckpoint(const KernelRanks& ranks, std::uint64_t samples, 
         facts[0].threads = file_->pinned("threads", core::usable_cores());
         file_->pin("ranks", ranks_.size);
     });
-    from_first(ranks_, bytes_of(facts));
+    from_first(ranks_, memory_of(facts));
     of_other_ranks_ = facts[0].ranks != ranks_.size;
     threads_ = static_cast<std::uint32_t>(facts[0].threads);
     if (facts[0].found != 0) share_found();
@@ -66,16 +66,16 @@ void RankCheckpoint::share_found() {
         std::uint64_t iterations, is_true;
         double last_true;
     } numbers[1] = {{state.iterations, state.is_true ? 1u : 0u, state.last_true}};
-    from_first(ranks_, bytes_of(numbers));
+    from_first(ranks_, memory_of(numbers));
     state.iterations = static_cast<std::uint32_t>(numbers[0].iterations);
     state.is_true = numbers[0].is_true != 0;
     state.last_true = numbers[0].last_true;
     state.product.resize(columns_);
-    from_first(ranks_, bytes_of(state.product));
+    from_first(ranks_, memory_of(state.product));
     for (auto vector : kVectors) {
         std::vector<double>& all = state.*vector;
         all.resize(samples_ * columns_);
-        from_first(ranks_, bytes_of(all));
+        from_first(ranks_, memory_of(all));
         all.erase(all.begin() + place(own_.last * columns_), all.end());
         all.erase(all.begin(), all.begin() + place(own_.first * columns_));
         all.shrink_to_fit();
@@ -90,7 +90,7 @@ void RankCheckpoint::save(SolveState state) {
             std::vector<double> all(samples_ * columns_);
             const std::vector<double>& own = state.*vector;
             std::copy(own.begin(), own.end(), all.begin() + place(own_.first * columns_));
-            gather_rows(ranks_, samples_, bytes_of(all));
+            gather_rows(ranks_, samples_, memory_of(all));
             if (file_) state.*vector = std::move(all);
         }
     together(ranks_, [&] {
