@@ -51,21 +51,23 @@ TEST_CASE("a checkpoint is read as it was written") {
         CHECK(made.pinned("threads", 3) == 3);
         CHECK(made.due(5));
         CHECK_FALSE(made.due(6));
-        CHECK_FALSE(fs::exists(file));
+        CHECK(fs::file_size(file) == 0);
         made.save(kState);
     }
-    SolveCheckpoint again(file, 7, true, kFacts);
-    REQUIRE(again.found());
-    CHECK(again.found()->iterations == 7);
-    CHECK(again.found()->is_true);
-    CHECK(again.found()->last_true == 0.25);
-    CHECK(again.found()->solution == kState.solution);
-    CHECK(again.found()->residual == kState.residual);
-    CHECK(std::signbit(again.found()->direction[3]));
-    CHECK(again.found()->product == kState.product);
-    CHECK(again.pinned("threads", 8) == 3);
-    CHECK_FALSE(again.due(7));  // the file has it
-    CHECK(folder.files().size() == 1);
+    {
+        SolveCheckpoint again(file, 7, true, kFacts);
+        REQUIRE(again.found());
+        CHECK(again.found()->iterations == 7);
+        CHECK(again.found()->is_true);
+        CHECK(again.found()->last_true == 0.25);
+        CHECK(again.found()->solution == kState.solution);
+        CHECK(again.found()->residual == kState.residual);
+        CHECK(std::signbit(again.found()->direction[3]));
+        CHECK(again.found()->product == kState.product);
+        CHECK(again.pinned("threads", 8) == 3);
+        CHECK_FALSE(again.due(7));  // the file has it
+        CHECK(folder.files().size() == 1);
+    }
     CHECK_FALSE(SolveCheckpoint(file, 5, false, kFacts).found());
 }
 
@@ -108,9 +110,40 @@ TEST_CASE("damaged checkpoints are found, and files of other programs are left a
     for (const bool resume : {false, true})
         check_error(Errc::io, "it is no checkpoint of a solve",
                     [&] { SolveCheckpoint(file, 5, resume, kFacts); });
-    check_error(Errc::io, "cannot be read", [&] { SolveCheckpoint(folder.path(), 5, true, kFacts); });
-    SolveCheckpoint elsewhere(folder.path() / "none" / "solve", 5, false, kFacts);
-    check_error(Errc::io, "kernel_solve: the checkpoint: cannot", [&] { elsewhere.save(kState); });
+    for (const fs::path& nowhere : {folder.path(), folder.path() / "none" / "solve"})
+        check_error(Errc::io, "kernel_solve: " + nowhere.string() + ": cannot be written",
+                    [&] { SolveCheckpoint(nowhere, 5, true, kFacts); });
+}
+
+TEST_CASE("of two solves with one checkpoint the second is refused") {
+    const weft_test::ScratchFolder folder;
+    const fs::path file = folder.path() / "solve";
+    const auto refuse_second = [&] {
+        for (const bool resume : {false, true})
+            check_error(
+                Errc::io,
+                "solve: another solve, of this process or another, has this checkpoint (need one at a "
+                "time)",
+                [&] { SolveCheckpoint(file, 5, resume, kFacts); });
+    };
+    {
+        SolveCheckpoint first(file, 5, true, kFacts);
+        refuse_second();
+        for (int i = 0; i < 2; ++i) {  // each time a new file takes the name
+            first.save(kState);
+            const std::string kept = content(file);
+            refuse_second();
+            CHECK(content(file) == kept);
+        }
+    }
+    CHECK(SolveCheckpoint(file, 5, true, kFacts).found());
+    fs::remove(file);
+    { SolveCheckpoint unused(file, 5, true, kFacts); }
+    put(file, "my notes");
+    check_error(Errc::io, "it is no checkpoint", [&] { SolveCheckpoint(file, 5, true, kFacts); });
+    CHECK(content(file) == "my notes");
+    fs::remove(file);
+    CHECK(folder.files().empty());
 }
 
 TEST_CASE("columns of any size are scaled by powers of two, without a rounding") {
