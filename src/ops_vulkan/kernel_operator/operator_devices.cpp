@@ -65,6 +65,7 @@ class DeviceApply {
         OpReport report;
         apply_.make({first, last}, rows, options_.b != 0, [&](std::uint64_t pairs) {
             report.items += pairs;
+            ++report.chunks;
             watch.add(pairs);
             if (watch.stop().stop_requested()) throw Error(Errc::cancelled, "kernel_apply: cancelled");
         });
@@ -131,6 +132,7 @@ OpReport kernels::apply_rows(Devices& devices, const KernelOperator& k, const Co
          .worker = worker});
     OpReport report = operator_report("kernel_apply", pairs, v.bytes(), out);
     report.method = to_string(whole.method());
+    report.chunks = shared.chunks;
     report.wall_s = shared.wall_s;
     report.devices = shared.devices;
     return report;
