@@ -63,7 +63,7 @@ add_row(src/ops_cuda/kernel_matrix base/ cuda/ devices/ host/ ops/encode/footpri
 add_row(src/ops_cuda/kernel_operator base/ cuda/ ops/kernel_matrix/ ops/kernel_operator/ shaders/encode/ shaders/kernel_matrix/
         shaders/kernel_operator/ shaders/shared/)
 add_row(src/ops_cuda/lattice base/ cuda/ devices/ host/ ops/lattice/ shaders/lattice/ shaders/shared/)
-add_row(src/mpi base/ ops/kernel_matrix/ ops/kernel_operator/operator_ranks.hpp ops_vulkan/kernel_matrix/kernel_shares.hpp)
+add_row(src/mpi base/ ops/kernel_matrix/ ops/kernel_operator/operator_check.hpp ops/kernel_operator/operator_ranks.hpp ops_vulkan/kernel_matrix/kernel_shares.hpp)
 add_row(src/capi)
 add_row(shaders/shared)
 add_row(shaders/engine shaders/shared/)

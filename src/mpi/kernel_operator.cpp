@@ -13,6 +13,7 @@
 
 #include "base/batch_call.hpp"
 #include "mpi/ranks_state.hpp"
+#include "ops/kernel_operator/operator_check.hpp"
 #include "ops/kernel_operator/operator_ranks.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_shares.hpp"
 
@@ -91,7 +92,8 @@ OpReport predict(Backend& backend, const KernelMatrixCircuit* circuit, const Con
 OpReport predict(Devices& devices, const KernelMatrixCircuit* circuit, const ConstHostArray& x_new,
                  const ConstHostArray& x, const ConstHostArray& alpha, const HostArray& out,
                  const KernelMatrixShape& shape, const BatchOptions& batch) {
-    const KernelOperator k = operator_on(devices, circuit, x_new, &x, shape, {.type = alpha.type});
+    const KernelOperator k = kernels::as_prediction(
+        [&] { return operator_on(devices, circuit, x_new, &x, shape, {.type = alpha.type}); });
     return weft::kernel_apply(devices, k, alpha, out, {.batch = batch});
 }
 

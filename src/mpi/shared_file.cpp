@@ -54,7 +54,9 @@ SharedFile::SharedFile(RanksState& ranks, const fs::path& file, const KernelMatr
 }
 
 void SharedFile::make() const {
-    if (target_.empty() || fs::is_directory(target_)) fail(target_, "a folder, not a file");
+    if (target_.empty())
+        throw Error(Errc::invalid_argument, "kernel_matrix: k: no file (got an empty path, need one)");
+    if (fs::is_directory(target_)) fail(target_, "a folder, not a file");
     const core::FileDescriptor file(
         ::open(part_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
     if (file.get() < 0) fail(part_, std::generic_category().message(errno));

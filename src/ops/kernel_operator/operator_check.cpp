@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/kernel_operator/operator_check.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <iterator>
 #include <string>
+#include <utility>
 
 #include <weft/error.hpp>
 
@@ -89,6 +93,32 @@ std::string operator_text(std::string text) {
         if (const std::size_t at = text.find(other); at != std::string::npos)
             text.replace(at, other.size(), at == 0 ? "KernelOperator: " : "KernelOperatorOptions::");
     return text;
+}
+
+std::string prediction_text(std::string_view text) {
+    constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"kernel_matrix", "kernel_predict"},
+                                                                        {"KernelOperator", "kernel_predict"},
+                                                                        {"kernel_apply", "kernel_predict"},
+                                                                        {"x", "x_new"},
+                                                                        {"X", "x_new"},
+                                                                        {"y", "x"},
+                                                                        {"Y", "x"},
+                                                                        {"v", "alpha"},
+                                                                        {"V", "alpha"}};
+    const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    std::string renamed;
+    while (!text.empty()) {
+        const auto end = std::find_if_not(text.begin(), text.end(), in_word);
+        const std::string_view word = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+        const auto* const name =
+            std::find_if(std::begin(kNames), std::end(kNames), [&](auto& of) { return of.first == word; });
+        renamed += name != std::end(kNames) ? name->second : word;
+        text.remove_prefix(word.size());
+        if (text.empty()) break;
+        renamed += text.front();
+        text.remove_prefix(1);
+    }
+    return renamed;
 }
 
 CircuitFacts check_any_operator(const KernelMatrixCircuit& circuit, const KernelMatrixShape& shape,

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/kernel_operator/solve_checkpoint.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <limits>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <weft/error.hpp>
@@ -64,10 +69,37 @@ StoreFacts operator_facts(const KernelMatrixCircuit* circuit, const KernelMatrix
 
 SolveCheckpoint::SolveCheckpoint(std::filesystem::path file, bool resume, StoreFacts facts)
     : file_(std::move(file)), facts_(std::move(facts)) {
+    claim();
     const core::FileRead there = core::read_file(file_, std::numeric_limits<std::uint64_t>::max());
-    if (there.absent()) return;
     if (!there.refused.empty()) refuse("cannot be read: " + there.refused);
     if (!there.bytes.empty()) read(there.bytes, facts_, resume);
+}
+
+SolveCheckpoint::Claim::~Claim() {
+    if (!file_.empty()) unlink(file_.c_str());
+}
+
+void SolveCheckpoint::claim() {
+    // A pipe must not block.
+    constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    const auto fail = [&](const std::string& what, int code) {
+        throw Error(Errc::io, "kernel_solve: " + file_.string() + ": " + what, code);
+    };
+    int error = ESTALE;
+    while (error == ESTALE) {
+        lock_ = core::FileDescriptor(::open(file_.c_str(), kFlags | O_CREAT | O_EXCL, 0666));
+        const bool made = lock_.get() >= 0;
+        if (!made) lock_ = core::FileDescriptor(::open(file_.c_str(), kFlags | O_CREAT, 0666));
+        if (lock_.get() < 0) {
+            const int refused = errno;
+            fail("cannot be written: " + std::generic_category().message(refused), refused);
+        }
+        error = core::try_lock(lock_, file_);
+        if (made && error != EWOULDBLOCK && error != ESTALE) claim_.made(file_);
+    }
+    // Where a file system has no locks, there is nothing to keep others away with.
+    if (error == EWOULDBLOCK)
+        fail("another solve, of this process or another, has this checkpoint (need one at a time)", error);
 }
 
 void SolveCheckpoint::refuse(const std::string& what) const {
@@ -149,8 +181,11 @@ void SolveCheckpoint::save(const SolveState& state) {
     core::ByteWriter end;
     end.number(sum.value(), 8);
     write(end.take());
+    core::FileDescriptor lock = file.locked();
     if (const std::string failed = file.replace(); !failed.empty())
         throw Error(Errc::io, "kernel_solve: the checkpoint: " + failed, file.error());
+    lock_ = std::move(lock);
+    claim_.keep();
 }
 
 }  // namespace weft::kernels

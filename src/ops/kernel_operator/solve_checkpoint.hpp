@@ -16,6 +16,7 @@
 
 #include <weft/ops/kernel_operator.hpp>
 
+#include "base/file_io.hpp"
 #include "ops/kernel_matrix/store_format.hpp"
 
 namespace weft::kernels {
@@ -34,10 +35,13 @@ StoreFacts operator_facts(const KernelMatrixCircuit* circuit, const KernelMatrix
 
 class SolveCheckpoint {
   public:
-    /// With `resume` it reads the file, if there is one. Errors: invalid_argument - a checkpoint of other
-    /// facts, which the text names; io - it is damaged, cannot be read, or is a file of another kind, which
-    /// is refused without `resume` too.
+    /// Makes the file, or takes the one that is there, and keeps it from all others while this object lives.
+    /// With `resume` it reads what is there. Errors: invalid_argument - a checkpoint of other facts, which
+    /// the text names; io - it is damaged, cannot be read or made, another object of any process has it, or
+    /// it is a file of another kind, which is refused without `resume` too.
     SolveCheckpoint(std::filesystem::path file, bool resume, StoreFacts facts);
+    SolveCheckpoint(const SolveCheckpoint&) = delete;
+    SolveCheckpoint& operator=(const SolveCheckpoint&) = delete;
 
     /// What the file had.
     const std::optional<SolveState>& found() const noexcept { return found_; }
@@ -51,10 +55,24 @@ class SolveCheckpoint {
     void save(const SolveState& state);
 
   private:
+    /// The name of a file that this object made, until it has a state.
+    class Claim {
+      public:
+        void made(const std::filesystem::path& file) { file_ = file; }
+        void keep() noexcept { file_.clear(); }
+        ~Claim();
+
+      private:
+        std::filesystem::path file_;
+    };
+
+    void claim();
     void read(const std::string& bytes, const StoreFacts& wanted, bool resume);
     [[noreturn]] void refuse(const std::string& what) const;
 
     std::filesystem::path file_;
+    core::FileDescriptor lock_;  // open on the file
+    Claim claim_;
     StoreFacts facts_;
     std::optional<SolveState> found_;
 };

@@ -11,6 +11,7 @@
 #include <weft/job.hpp>
 #include <weft/program.hpp>
 
+#include "base/batch_call.hpp"
 #include "ops/field/field_check.hpp"
 #include "ops/field/field_plan.hpp"
 #include "ops/field/field_scalar.hpp"
@@ -79,8 +80,10 @@ OpReport run(Where& where, Field field, FieldOp op, std::span<const FieldJob> jo
     report.items = call.elements();
     report.method = kernels::field_method(
         call.field, kernels::plan_field(backend.device(), call.field, op, 0, {.shader = options.shader}));
-    static_cast<BatchReport&>(report) =
-        is_reduction(op) ? kernels::reduce_batch(where, call, options) : run_elements(where, call, options);
+    static_cast<BatchReport&>(report) = core::in_name_of(call.function(), [&] {
+        return is_reduction(op) ? kernels::reduce_batch(where, call, options)
+                                : run_elements(where, call, options);
+    });
     return report;
 }
 

@@ -173,8 +173,8 @@ StreamedBlocks::StreamedBlocks(Backend& backend, HostScratch& scratch, const Ker
                      {backend, scratch, plan, k, sink}}) {}
 StreamedBlocks::~StreamedBlocks() = default;
 
-void StreamedBlocks::make(std::span<const HostBlock> blocks, const BatchOptions& batch,
-                          std::uint64_t all_pairs, const InPlace& in_place) {
+std::uint64_t StreamedBlocks::make(std::span<const HostBlock> blocks, const BatchOptions& batch,
+                                   std::uint64_t all_pairs, const InPlace& in_place) {
     core::ProgressMeter meter("kernel_matrix", batch, all_pairs);
     meter.check();
     std::uint64_t made = 0, finished = 0;
@@ -185,6 +185,7 @@ void StreamedBlocks::make(std::span<const HostBlock> blocks, const BatchOptions&
     };
     impl_->write(blocks, done);
     impl_->writer.finish_all(done);
+    return meter.parts();
 }
 
 void StreamedBlocks::begin(std::span<const HostBlock> blocks, const BatchOptions& batch) {

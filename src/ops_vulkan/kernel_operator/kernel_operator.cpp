@@ -60,6 +60,7 @@ OpReport to_host(Backend& backend, const char* function, const HostArray& out, c
     record(stream, result.array());
     result.download();
     OpReport report = kernels::operator_report(function, out.size, 0, out);
+    report.chunks = 1;
     report.wall_s = seconds_since(begin);
     return report;
 }
@@ -151,6 +152,7 @@ OpReport kernels::apply_rows(Backend& backend, const KernelOperator& k, const Co
     work.make(rows, out, options.b != 0, [&](std::uint64_t some) { meter.show(done += some); });
     OpReport report = operator_report("kernel_apply", pairs, v.bytes(), out);
     report.method = to_string(call.method());
+    report.chunks = meter.parts();
     report.wall_s = seconds_since(begin);
     return report;
 }

@@ -217,6 +217,7 @@ OpReport apply(Where& where, const KernelOperator& k, const KernelRanks& ranks, 
     const OpReport made = report;
     report = kernels::operator_report("kernel_apply", made.items, v.bytes(), out);
     report.method = made.method;
+    report.chunks = made.chunks;
     report.devices = made.devices;
     report.wall_s = watch.seconds();
     return report;

@@ -130,6 +130,7 @@ core::SharedCall kernels::shared_call(const OperatorPlan& plan, std::uint64_t it
 OpReport kernels::report_of(const OpReport& shared, std::uint64_t pairs, const ConstHostArray& v,
                             const HostArray& out) {
     OpReport report = operator_report("kernel_apply", pairs, v.bytes(), out);
+    report.chunks = shared.chunks;
     report.wall_s = shared.wall_s;
     report.devices = shared.devices;
     return report;
@@ -138,6 +139,7 @@ OpReport kernels::report_of(const OpReport& shared, std::uint64_t pairs, const C
 kernels::PairsDone kernels::counted(OpReport& report, core::ShareWatch& watch) {
     return [&](std::uint64_t pairs) {
         report.items += pairs;
+        ++report.chunks;
         watch.add(pairs);
         if (watch.stop().stop_requested()) throw Error(Errc::cancelled, "kernel_apply: cancelled");
     };

@@ -49,20 +49,22 @@ TEST_CASE("a checkpoint is read as it was written") {
         SolveCheckpoint made(file, true, kFacts);
         CHECK_FALSE(made.found());
         CHECK(made.pinned("threads", 3) == 3);
-        CHECK_FALSE(fs::exists(file));
+        CHECK(fs::file_size(file) == 0);
         made.save(kState);
     }
-    SolveCheckpoint again(file, true, kFacts);
-    REQUIRE(again.found());
-    CHECK(again.found()->iterations == 7);
-    CHECK(again.found()->is_true);
-    CHECK(again.found()->last_true == 0.25);
-    CHECK(again.found()->solution == kState.solution);
-    CHECK(again.found()->residual == kState.residual);
-    CHECK(std::signbit(again.found()->direction[3]));
-    CHECK(again.found()->product == kState.product);
-    CHECK(again.pinned("threads", 8) == 3);
-    CHECK(folder.files().size() == 1);
+    {
+        SolveCheckpoint again(file, true, kFacts);
+        REQUIRE(again.found());
+        CHECK(again.found()->iterations == 7);
+        CHECK(again.found()->is_true);
+        CHECK(again.found()->last_true == 0.25);
+        CHECK(again.found()->solution == kState.solution);
+        CHECK(again.found()->residual == kState.residual);
+        CHECK(std::signbit(again.found()->direction[3]));
+        CHECK(again.found()->product == kState.product);
+        CHECK(again.pinned("threads", 8) == 3);
+        CHECK(folder.files().size() == 1);
+    }
     CHECK_FALSE(SolveCheckpoint(file, false, kFacts).found());
 }
 
@@ -105,9 +107,40 @@ TEST_CASE("damaged checkpoints are found, and files of other programs are left a
     for (const bool resume : {false, true})
         check_error(Errc::io, "it is no checkpoint of a solve",
                     [&] { SolveCheckpoint(file, resume, kFacts); });
-    check_error(Errc::io, "cannot be read", [&] { SolveCheckpoint(folder.path(), true, kFacts); });
-    SolveCheckpoint elsewhere(folder.path() / "none" / "solve", false, kFacts);
-    check_error(Errc::io, "kernel_solve: the checkpoint: cannot", [&] { elsewhere.save(kState); });
+    for (const fs::path& nowhere : {folder.path(), folder.path() / "none" / "solve"})
+        check_error(Errc::io, "kernel_solve: " + nowhere.string() + ": cannot be written",
+                    [&] { SolveCheckpoint(nowhere, true, kFacts); });
+}
+
+TEST_CASE("of two solves with one checkpoint the second is refused") {
+    const weft_test::ScratchFolder folder;
+    const fs::path file = folder.path() / "solve";
+    const auto refuse_second = [&] {
+        for (const bool resume : {false, true})
+            check_error(
+                Errc::io,
+                "solve: another solve, of this process or another, has this checkpoint (need one at a "
+                "time)",
+                [&] { SolveCheckpoint(file, resume, kFacts); });
+    };
+    {
+        SolveCheckpoint first(file, true, kFacts);
+        refuse_second();
+        for (int i = 0; i < 2; ++i) {  // each time a new file takes the name
+            first.save(kState);
+            const std::string kept = content(file);
+            refuse_second();
+            CHECK(content(file) == kept);
+        }
+    }
+    CHECK(SolveCheckpoint(file, true, kFacts).found());
+    fs::remove(file);
+    { SolveCheckpoint unused(file, true, kFacts); }
+    put(file, "my notes");
+    check_error(Errc::io, "it is no checkpoint", [&] { SolveCheckpoint(file, true, kFacts); });
+    CHECK(content(file) == "my notes");
+    fs::remove(file);
+    CHECK(folder.files().empty());
 }
 
 TEST_CASE("columns of any size are scaled by powers of two, without a rounding") {

@@ -10,6 +10,7 @@
 #include "commands/kernel/kernel_models.hpp"
 #include "commands/kernel/kernel_mpi.hpp"
 #include "commands/kernel/kernel_mpi_ranks.hpp"
+#include "commands/kernel/kernel_reports.hpp"
 
 namespace weft::tool {
 namespace {
