@@ -29,8 +29,8 @@ from mpi4py import MPI
 
 import weftgpu
 from weftgpu import _core
-from weftgpu._arguments import path_of
-from weftgpu._errors import EncodeError, Error, InvalidArgument, call_core
+from weftgpu._arguments import call_core, path_of, path_or_none
+from weftgpu._errors import EncodeError, Error, InvalidArgument
 from weftgpu._mpi_ranks import Ranks
 
 if TYPE_CHECKING:
@@ -283,7 +283,7 @@ class RankOperator:
         report : KernelSolveReport
         """
         penalty = self.lambda_ if lambda_ is None else lambda_
-        file = "" if checkpoint is None else os.fspath(checkpoint)
+        file = self._ranks.together(lambda: path_or_none("RankOperator.solve", "checkpoint", checkpoint) or "")
         given = self._given(_column(y), self.shape[0]).reshape(np.shape(y))
         self._ranks.require_same("RankOperator.solve", lambda_=penalty, rank=rank, tol=tol, max_iterations=max_iterations,
                                  seed=seed, checkpoint=file, checkpoint_every=checkpoint_every, resume=resume)

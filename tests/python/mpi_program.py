@@ -59,6 +59,12 @@ def case_operator(ranks, folder):
     layers = kernel_operator(ranks, X, **circuit)
     assert np.abs(layers @ v - weftgpu.kernel_matrix(X, **circuit) @ v).max() < 1e-9
     solves(ranks, folder, k, dense, v)
+    states = np.exp(1j * RNG.uniform(0, 6, (200, 4))) / 2
+    given = kernel_operator(ranks, states, dtype="float64", lambda_=0.5)
+    of_states = np.abs(states @ states.conj().T) ** 2 + 0.5 * np.eye(200)
+    assert np.abs(given @ v[:200] - of_states @ v[:200]).max() < 1e-9
+    weights, report = given.solve(v[:200, 0], tol=1e-9, rank=10)
+    assert report.converged and np.abs(of_states @ weights - v[:200, 0]).max() < 1e-7
     small = kernel_operator(ranks, X[:1])  # some ranks have no rows
     assert np.abs(small.matvec(np.ones(1)) - 1).max() < 1e-6
     try:
