@@ -34,10 +34,15 @@ std::string layers_reason(const KernelMatrixPlan& plan, const CircuitFacts& circ
            std::to_string(plan.layers) + (plan.layers == 1 ? " layer matters" : " layers matter");
 }
 
-void estimate_product(KernelMatrixEstimate& e, const KernelMatrixPlan& plan,
-                      const KernelMatrixDevice& device) {
-    const DeviceLimits& limits = device.gram.limits;
-    const std::uint64_t planes = plan.planes_values() * plan.real_bytes();
+// The most bytes of a binding.
+std::uint64_t binding_bytes(const DeviceLimits& limits) {
+    return std::min(limits.max_storage_buffer_range, limits.max_buffer_bytes);
+}
+
+void estimate_product(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
+                      const KernelMatrixOptions& options) {
+    const std::uint64_t planes = plan.planes_values() * plan.real_bytes(),
+                        most = binding_bytes(device.gram.limits);
     e.resident_bytes = product_memory(plan, device, false);
     e.streamed_bytes = product_memory(plan, device, true);
     e.pair_flops = static_cast<double>(plan.shape.qubits) * (plan.rz ? 10 : 7);
@@ -48,10 +53,8 @@ void estimate_product(KernelMatrixEstimate& e, const KernelMatrixPlan& plan,
               : plan.shape.qubits <= kLongQubits ? 2e-6
                                                  : 4e-6 + 6e-8 * (parts - 1);
     e.reasons.push_back("2 numbers a qubit and sample, " + size_text(planes) + " in all");
-    const std::uint64_t most = std::min(limits.max_storage_buffer_range, limits.max_buffer_bytes);
-    const bool bound = planes <= most && plan.job_rows != 0;
-    e.resident_fits = bound && e.resident_bytes <= e.available_bytes;
-    e.streamed_fits = bound && e.streamed_bytes <= e.available_bytes;
+    e.resident_fits = fits(plan, device, false, options);
+    e.streamed_fits = fits(plan, device, true, options);
     if (planes > most)
         e.reasons.push_back("does not fit: the numbers take " + size_text(planes) +
                             ", and one binding of this device holds " + size_text(most));
@@ -122,8 +125,7 @@ void estimate_states(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, cons
     e.states_bytes = s.gram.packed_bytes(plan.shape.samples) +
                      (plan.shape.square() ? 0 : s.gram.packed_bytes(plan.shape.others));
     (circuit.on_host ? e.streamed_bytes : e.resident_bytes) = states_memory(plan, device, circuit.on_host);
-    e.resident_fits = !circuit.on_host && e.resident_bytes <= e.available_bytes;
-    e.streamed_fits = circuit.on_host && e.streamed_bytes <= e.available_bytes;
+    (circuit.on_host ? e.streamed_fits : e.resident_fits) = fits(plan, device, circuit.on_host, options);
     if (plan.layers != 0)
         e.reasons.push_back("states take " + std::to_string(s.passes.size()) +
                             (s.passes.size() == 1 ? " pass" : " passes") + " a layer");
@@ -221,6 +223,15 @@ std::uint64_t states_memory(const KernelMatrixPlan& plan, const KernelMatrixDevi
     return within(device, bytes);
 }
 
+bool fits(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed,
+          const KernelMatrixOptions& options) noexcept {
+    const std::uint64_t available = available_bytes(device, options);
+    if (plan.method == KernelMatrixMethod::states)
+        return plan.obstacle.empty() && states_memory(plan, device, streamed) <= available;
+    return plan.planes_values() * plan.real_bytes() <= binding_bytes(device.gram.limits) &&
+           plan.job_rows != 0 && product_memory(plan, device, streamed) <= available;
+}
+
 KernelMatrixEstimate estimate_kernel(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
                                      const CircuitFacts& circuit, const KernelMatrixOptions& options) {
     KernelMatrixEstimate e;
@@ -233,7 +244,7 @@ KernelMatrixEstimate estimate_kernel(const KernelMatrixPlan& plan, const KernelM
     e.reasons.push_back(layers_reason(plan, circuit));
     e.reasons.push_back(std::string(plan.real64 ? "float64" : "float32") + " arithmetic");
     if (plan.method == KernelMatrixMethod::product)
-        estimate_product(e, plan, device);
+        estimate_product(e, plan, device, options);
     else
         estimate_states(e, plan, device, circuit, options);
     const std::uint64_t need = circuit.on_host ? e.streamed_bytes : e.resident_bytes;

@@ -12,6 +12,9 @@ namespace weft::kernels {
 KernelMatrixEstimate estimate_kernel(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
                                      const CircuitFacts& circuit, const KernelMatrixOptions& options);
 
+/// Whether a plan can be carried out: resident, or `streamed` from and to host memory.
+bool fits(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed,
+          const KernelMatrixOptions& options) noexcept;
 /// vram_fraction of the budget.
 std::uint64_t available_bytes(const KernelMatrixDevice& device, const KernelMatrixOptions& options) noexcept;
 /// Whether a call takes so little memory that its plan is the same on every device that can run it.

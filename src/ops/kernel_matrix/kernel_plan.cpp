@@ -224,9 +224,9 @@ KernelMatrixPlan plan_that_fits(const KernelMatrixDevice& device, const KernelMa
                                 const CircuitFacts& circuit, ElementType type,
                                 const KernelMatrixOptions& options) {
     KernelMatrixPlan plan = plan_kernel(device, shape, circuit, type, options);
-    const KernelMatrixEstimate estimate = estimate_kernel(plan, device, circuit, options);
-    if (circuit.on_host ? !estimate.streamed_fits : !estimate.resident_fits)
-        throw Error(Errc::out_of_memory, "kernel_matrix: " + estimate.reasons.back());
+    if (!fits(plan, device, circuit.on_host, options))
+        throw Error(Errc::out_of_memory,
+                    "kernel_matrix: " + estimate_kernel(plan, device, circuit, options).reasons.back());
     return plan;
 }
 
