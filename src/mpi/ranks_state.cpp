@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <new>
 #include <numeric>
 #include <thread>
@@ -102,13 +103,13 @@ RanksState::~RanksState() {
 
 std::uint64_t RanksState::exchange(int word, std::uint64_t value, MPI_Op operation, double limit_s) {
     if (broken_) throw Error(Errc::device_lost, "Ranks: a rank was lost before (call MPI_Abort)");
-    exchanged_ = {value, 0};
+    under_way_.exchanged = {value, 0};
     MPI_Request request = MPI_REQUEST_NULL;
-    begun(MPI_Rget_accumulate(&exchanged_[0], 1, MPI_UINT64_T, &exchanged_[1], 1, MPI_UINT64_T, kHolder, word,
-                              1, MPI_UINT64_T, operation, window_, &request),
+    begun(MPI_Rget_accumulate(&under_way_.exchanged[0], 1, MPI_UINT64_T, &under_way_.exchanged[1], 1,
+                              MPI_UINT64_T, kHolder, word, 1, MPI_UINT64_T, operation, window_, &request),
           "MPI_Rget_accumulate");
     if (!done_within(request, limit_s)) lose(std::to_string(kHolder));
-    return exchanged_[1];
+    return under_way_.exchanged[1];
 }
 
 std::string RanksState::missing_ranks() {
@@ -122,8 +123,13 @@ std::string RanksState::missing_ranks() {
     return missing.empty() ? "other than " + std::to_string(rank_) : missing;
 }
 
-void RanksState::lose(const std::string& missing) {
+void RanksState::give_up() noexcept {
     broken_ = true;
+    static_cast<void>(owned_.release());
+}
+
+void RanksState::lose(const std::string& missing) {
+    give_up();
     char limit[32];
     std::snprintf(limit, sizeof limit, "%g", timeout_s_);
     throw Error(Errc::device_lost, "Ranks: rank " + missing + " of " + std::to_string(size_) +
@@ -133,7 +139,7 @@ void RanksState::lose(const std::string& missing) {
 
 void RanksState::begun(int status, const char* call) {
     if (status == MPI_SUCCESS) return;
-    broken_ = true;  // no rank knows what the others have done
+    give_up();  // no rank knows what the others have done
     check(status, call);
 }
 
@@ -165,25 +171,32 @@ void RanksState::meet() {
 
 void RanksState::from_first(void* data, std::size_t bytes) {
     constexpr std::size_t kMost = std::size_t{1} << 30;
-    for (std::size_t first = 0; first < bytes; first += kMost)
+    auto* const to = static_cast<std::byte*>(data);
+    for (std::size_t first = 0; first < bytes; first += kMost) {
+        const std::size_t count = std::min(kMost, bytes - first);
+        under_way_.array.assign(to + first, to + first + count);
         collective("MPI_Ibcast", [&](MPI_Request* request) {
-            return MPI_Ibcast(static_cast<std::byte*>(data) + first,
-                              static_cast<int>(std::min(kMost, bytes - first)), MPI_BYTE, 0, communicator_,
+            return MPI_Ibcast(under_way_.array.data(), static_cast<int>(count), MPI_BYTE, 0, communicator_,
                               request);
         });
+        if (rank_ != 0) std::copy(under_way_.array.begin(), under_way_.array.end(), to + first);
+    }
 }
 
 void RanksState::sum(std::span<double> numbers) {
     // MPI_Allreduce may add up in another order on every rank; ranks that decide by the sums need the bits of
     // one of them.
-    constexpr std::size_t kMost = std::size_t{1} << 28;
+    constexpr std::size_t kMost = std::size_t{1} << 27;
     for (std::size_t first = 0; first < numbers.size(); first += kMost) {
-        double* const part = numbers.data() + first;
-        const int count = static_cast<int>(std::min(kMost, numbers.size() - first));
+        const std::span<double> part = numbers.subspan(first, std::min(kMost, numbers.size() - first));
+        under_way_.array.resize(part.size_bytes());
+        std::memcpy(under_way_.array.data(), part.data(), part.size_bytes());
         collective("MPI_Ireduce", [&](MPI_Request* request) {
-            return MPI_Ireduce(rank_ == 0 ? MPI_IN_PLACE : part, rank_ == 0 ? part : nullptr, count,
+            return MPI_Ireduce(rank_ == 0 ? MPI_IN_PLACE : under_way_.array.data(),
+                               rank_ == 0 ? under_way_.array.data() : nullptr, static_cast<int>(part.size()),
                                MPI_DOUBLE, MPI_SUM, 0, communicator_, request);
         });
+        if (rank_ == 0) std::memcpy(part.data(), under_way_.array.data(), part.size_bytes());
     }
     from_first(numbers.data(), numbers.size_bytes());
 }
@@ -198,22 +211,26 @@ void RanksState::gather(std::span<std::byte> all, std::span<const std::uint64_t>
     std::uint64_t cuts = (unit + kMost - 1) / kMost;
     while (unit % cuts != 0) ++cuts;
     unit /= cuts;
-    std::vector<int> counts, places;
+    under_way_.counts.clear();
+    under_way_.places.clear();
     std::uint64_t place = 0;
     for (const std::uint64_t part : bytes) {
-        counts.push_back(static_cast<int>(part / unit));
-        places.push_back(static_cast<int>(place / unit));
+        under_way_.counts.push_back(static_cast<int>(part / unit));
+        under_way_.places.push_back(static_cast<int>(place / unit));
         place += part;
     }
+    under_way_.array.assign(all.begin(), all.end());
     MPI_Datatype row = MPI_DATATYPE_NULL;
     check(MPI_Type_contiguous(static_cast<int>(unit), MPI_BYTE, &row), "MPI_Type_contiguous");
     check(MPI_Type_commit(&row), "MPI_Type_commit");
     collective("MPI_Iallgatherv", [&](MPI_Request* request) {
-        const int status = MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all.data(), counts.data(),
-                                           places.data(), row, communicator_, request);
+        const int status =
+            MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, under_way_.array.data(),
+                            under_way_.counts.data(), under_way_.places.data(), row, communicator_, request);
         MPI_Type_free(&row);  // goes when the transfer is done
         return status;
     });
+    std::copy(under_way_.array.begin(), under_way_.array.end(), all.begin());
 }
 
 KernelRanks RanksState::kernel_ranks() {
@@ -235,23 +252,23 @@ void RanksState::agree(const std::exception_ptr& error) {
             return MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, first, communicator_, request);
         });
     };
-    exchanged_error_.head = {static_cast<std::uint64_t>(own.code), own.text.size()};
-    send(exchanged_error_.head.data(), sizeof exchanged_error_.head);
-    exchanged_error_.text = own.text;
-    exchanged_error_.text.resize(exchanged_error_.head[1]);
-    send(exchanged_error_.text.data(), exchanged_error_.text.size());
+    under_way_.error_head = {static_cast<std::uint64_t>(own.code), own.text.size()};
+    send(under_way_.error_head.data(), sizeof under_way_.error_head);
+    under_way_.error_text = own.text;
+    under_way_.error_text.resize(under_way_.error_head[1]);
+    send(under_way_.error_text.data(), under_way_.error_text.size());
     if (error) std::rethrow_exception(error);
-    throw Error(static_cast<Errc>(exchanged_error_.head[0]),
-                "rank " + std::to_string(first) + ": " + exchanged_error_.text);
+    throw Error(static_cast<Errc>(under_way_.error_head[0]),
+                "rank " + std::to_string(first) + ": " + under_way_.error_text);
 }
 
 kernels::StoreFacts RanksState::from_first(const kernels::StoreFacts& facts) {
-    std::vector<std::byte>& bytes = exchanged_bytes_;
+    std::vector<std::byte>& bytes = under_way_.facts;
     bytes = kernels::encode_store({facts, 0});
     bytes.resize(kernels::store_bytes(bytes.size(), 0));
-    exchanged_size_ = bytes.size();
-    from_first(&exchanged_size_, sizeof exchanged_size_);
-    bytes.resize(exchanged_size_);
+    under_way_.facts_size = bytes.size();
+    from_first(&under_way_.facts_size, sizeof under_way_.facts_size);
+    bytes.resize(under_way_.facts_size);
     from_first(bytes.data(), bytes.size());
     return kernels::decode_store(bytes).header.facts;
 }
@@ -267,11 +284,12 @@ void RanksState::require_same(const char* function, const kernels::StoreFacts& f
 }
 
 std::uint64_t RanksState::least(std::uint64_t value) {
-    least_ = {value, 0};
+    under_way_.least = {value, 0};
     collective("MPI_Iallreduce", [&](MPI_Request* request) {
-        return MPI_Iallreduce(&least_[0], &least_[1], 1, MPI_UINT64_T, MPI_MIN, communicator_, request);
+        return MPI_Iallreduce(&under_way_.least[0], &under_way_.least[1], 1, MPI_UINT64_T, MPI_MIN,
+                              communicator_, request);
     });
-    return least_[1];
+    return under_way_.least[1];
 }
 
 void RanksState::begin_count() {

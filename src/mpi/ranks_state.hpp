@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -90,6 +91,7 @@ class RanksState {
     bool done_within(MPI_Request& request, double limit_s);
     std::string missing_ranks();
     [[noreturn]] void lose(const std::string& missing);
+    void give_up() noexcept;
 
     MPI_Comm communicator_ = MPI_COMM_NULL;
     MPI_Win window_ = MPI_WIN_NULL;
@@ -98,14 +100,18 @@ class RanksState {
     double timeout_s_;
     std::uint64_t meetings_ = 0;
     bool maps_files_ = false, broken_ = false;
-    // What is under way. MPI may write here as long as the process lives if a rank is lost in between.
-    std::array<std::uint64_t, 2> exchanged_{}, least_{};  // given, and got
-    struct {
-        std::array<std::uint64_t, 2> head{};  // code, and length of the text
-        std::string text;
-    } exchanged_error_;
-    std::uint64_t exchanged_size_ = 0;
-    std::vector<std::byte> exchanged_bytes_;
+    /// What MPI reads and writes.
+    struct UnderWay {
+        std::array<std::uint64_t, 2> exchanged{}, least{};  // given, and got
+        std::array<std::uint64_t, 2> error_head{};          // code, and length of the text
+        std::string error_text;
+        std::uint64_t facts_size = 0;
+        std::vector<std::byte> facts, array;
+        std::vector<int> counts, places;
+    };
+    // A rank that is lost may yet come, and MPI writes then. So from there on the memory belongs to nobody.
+    std::unique_ptr<UnderWay> owned_ = std::make_unique<UnderWay>();
+    UnderWay& under_way_ = *owned_;
 };
 
 }  // namespace weft::mpi
