@@ -54,7 +54,8 @@ add_row(src/ops_vulkan/kernel_operator base/ ops/kernel_matrix/ ops/kernel_opera
 add_row(src/ops_vulkan/lattice base/ host/ ops/lattice/ shaders/lattice/ ${engine_for_ops})
 add_row(src/cuda devices/ host/ plan/device/device_match.hpp plan/work/host_chunks.hpp vulkan/backend/external_memory.hpp shaders/shared/)
 add_row(src/ops_cuda/field base/ cuda/ devices/ host/ ops/field/ shaders/field/ shaders/shared/)
-add_row(src/ops_cuda/ntt base/ cuda/ devices/ host/ ops/field/ ops/ntt/ ops_cuda/field/field_element.cuh shaders/field/ shaders/ntt/
+add_row(src/ops_cuda/ntt base/ cuda/ devices/ host/ ops/field/ ops/ntt/ ops_cuda/field/field_element.cuh
+        ops_cuda/field/field_range.hpp shaders/field/ shaders/ntt/
         shaders/shared/)
 add_row(src/ops_cuda/encode base/ cuda/ devices/ host/ ops/encode/ shaders/encode/ shaders/shared/)
 add_row(src/ops_cuda/kernel_matrix base/ cuda/ devices/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ plan/work/share_queue.hpp shaders/encode/ shaders/gram/
@@ -62,7 +63,7 @@ add_row(src/ops_cuda/kernel_matrix base/ cuda/ devices/ host/ ops/encode/footpri
 add_row(src/ops_cuda/kernel_operator base/ cuda/ ops/kernel_matrix/ ops/kernel_operator/ shaders/encode/ shaders/kernel_matrix/
         shaders/kernel_operator/ shaders/shared/)
 add_row(src/ops_cuda/lattice base/ cuda/ devices/ host/ ops/lattice/ shaders/lattice/ shaders/shared/)
-add_row(src/mpi base/ ops/kernel_matrix/ ops/kernel_operator/operator_ranks.hpp ops_vulkan/kernel_matrix/kernel_shares.hpp)
+add_row(src/mpi base/ ops/kernel_matrix/ ops/kernel_operator/operator_check.hpp ops/kernel_operator/operator_ranks.hpp ops_vulkan/kernel_matrix/kernel_shares.hpp)
 add_row(src/capi)
 add_row(shaders/shared)
 add_row(shaders/engine shaders/shared/)

@@ -29,7 +29,7 @@ using bench::Work;
 using weft::tune::CopyCeiling;
 
 constexpr Sizes kUsual{std::uint64_t{1} << 21, 1024, 1000, 4000, 15, 6};
-constexpr Sizes kQuick{std::uint64_t{1} << 17, 2048, 200, 500, 8, 4};
+constexpr Sizes kQuick{std::uint64_t{1} << 17, 2048, 200, 1500, 8, 4};
 constexpr Sizes kFull{std::uint64_t{3} << 24, 8192, 20000, 1000000, 16, 16};
 
 struct Settings {
@@ -41,7 +41,7 @@ struct Settings {
 
 /// One op on a number of devices.
 struct Row {
-    std::string work, unit;
+    std::string work, unit, plan;
     std::size_t devices = 0;
     double seconds = 0, items = 0, bytes = 0;
     double speedup = 0, efficiency = 0;  // compared with device 0 alone
@@ -81,8 +81,12 @@ Works works_of(const Sizes& sizes, References& references) {
 }
 
 Row measure(const std::string& name, Work& work, std::size_t devices, int repeats) {
-    Row row{
-        .work = name, .unit = work.unit(), .devices = devices, .items = work.items(), .bytes = work.bytes()};
+    Row row{.work = name,
+            .unit = work.unit(),
+            .plan = work.plan(),
+            .devices = devices,
+            .items = work.items(),
+            .bytes = work.bytes()};
     std::vector<weft::OpReport> reports;
     for (int i = 0; i < repeats + 1; ++i) {  // the first run warms up
         weft::OpReport report = work.run();
@@ -103,6 +107,9 @@ void print(const Row& row) {
     std::printf("%-34s %2zu %11.6f s %12s %10.4g %s/s %6.2fx %5.2f  %s\n", row.work.c_str(), row.devices,
                 row.seconds, moved, row.items / row.seconds, row.unit.c_str(), row.speedup, row.efficiency,
                 row.verified ? "verified" : "WRONG");
+    if (!row.plan.empty())
+        std::printf("%34s %.4g %s made; %s\n", "", static_cast<double>(row.report.items), row.unit.c_str(),
+                    row.plan.c_str());
     for (const weft::DeviceReport& device : row.report.devices)
         std::printf("%34s device %zu: %.0f %% in %llu shares, idle at the end %.1f %%%s%s\n", "",
                     device.device, 100 * row.share(device), static_cast<unsigned long long>(device.shares),
@@ -116,6 +123,7 @@ Json to_json(const Row& row) {
               {"unit", row.unit},         {"items_per_s", row.items / row.seconds},
               {"speedup", row.speedup},   {"efficiency", row.efficiency},
               {"verified", row.verified}, {"shares", Json::array()}};
+    if (!row.plan.empty()) json["plan"] = row.plan, json["made"] = row.report.items;
     if (row.bytes > 0) json["gb_per_s"] = row.bytes / row.seconds / 1e9;
     for (const weft::DeviceReport& device : row.report.devices)
         json["shares"].push_back({{"device", device.device},

@@ -198,7 +198,10 @@ class OperatorWork : public Work {
           reference_(reference) {
         for (std::size_t i = 0; i < v_.size(); ++i) v_[i] = static_cast<float>(std::sin(0.37 * double(i)));
         const weft::KernelMatrixCircuit circuit{.map = weft::FeatureMap::ryrz};
-        const weft::KernelOperatorOptions options{.low_rank = weft::Choice::off};
+        const bool software = devices_[0].device().type == weft::DeviceType::cpu;
+        const weft::KernelOperatorOptions options{
+            .symmetric = software ? weft::Choice::on : weft::Choice::automatic,
+            .low_rank = weft::Choice::off};
         if (devices_.size() == 1)
             k_.emplace(devices_[0], circuit, x_, shape_, options);
         else
@@ -226,6 +229,11 @@ class OperatorWork : public Work {
     const char* unit() const override { return "pairs"; }
     double items() const override { return double(shape_.samples) * double(shape_.samples); }
     double bytes() const override { return 0; }
+    std::string plan() const override {
+        for (const std::string& reason : k_->estimate().reasons)
+            if (reason.find("symmetric") != std::string::npos) return reason;
+        return "";
+    }
 
   private:
     weft::Devices& devices_;

@@ -25,7 +25,7 @@ struct Sizes {
 };
 
 /// The result of device 0 alone, with which that of several devices must agree in every bit, but for products
-/// with an operator, whose sums depend on how the rows are shared.
+/// with an operator, whose sums one device makes in another order than several.
 using Reference = std::vector<std::byte>;
 
 class Work {
@@ -41,6 +41,8 @@ class Work {
     virtual double items() const = 0;
     /// Moved between host and devices by one run; 0: does not describe the work.
     virtual double bytes() const = 0;
+    /// How the devices share it, if that is a choice.
+    virtual std::string plan() const { return ""; }
 };
 
 /// Sums of field elements, compared with host arithmetic as a whole. Errors: unsupported - the pages cannot
@@ -53,7 +55,7 @@ std::unique_ptr<Work> kernel_work(weft::Devices& devices, const Sizes& sizes, bo
                                   Reference& reference);
 
 /// The product of a vector with a kernel operator of 8 qubits, from every value of K. Results must agree
-/// within the bound that the operator states.
+/// within the bound that the operator states. Software devices are asked for symmetry, which GPUs choose.
 std::unique_ptr<Work> operator_work(weft::Devices& devices, const Sizes& sizes, Reference& reference);
 
 /// Bytes a second that `threads` threads copy between two arrays of `bytes` each, in GB/s; median of several.

@@ -4,13 +4,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <weft/ops/kernel_ranks.hpp>
 #include <weft/ops/kernel_solve.hpp>
 
 #include "arrays.hpp"
@@ -161,6 +169,62 @@ Solution solve(const PyKernelOperator& of, nb::handle y_object, double lambda, s
     return Solution(nb::make_tuple(solution, std::move(report)));
 }
 
+/// As an array of NumPy, which is valid until the function that gets it returns.
+template <class Number>
+nb::object array_of(std::span<Number> numbers) {
+    const std::size_t shape[1] = {numbers.size()};
+    return nb::cast(nb::ndarray<nb::numpy, Number>(numbers.data(), 1, shape, nb::none()));
+}
+
+/// The functions of weftgpu.mpi.Ranks, which must outlive it. They are called without the interpreter's lock.
+KernelRanks ranks_of(nb::handle ranks) {
+    KernelRanks of{
+        nb::cast<std::uint32_t>(ranks.attr("rank")), nb::cast<std::uint32_t>(ranks.attr("size")), {}, {}, {}};
+    of.sum = [ranks](std::span<double> numbers) {
+        const nb::gil_scoped_acquire locked;
+        ranks.attr("sum")(array_of(numbers));
+    };
+    of.gather = [ranks](std::span<std::byte> all, std::span<const std::uint64_t> bytes) {
+        const nb::gil_scoped_acquire locked;
+        nb::list lengths;
+        for (const std::uint64_t length : bytes) lengths.append(length);
+        auto* const first = reinterpret_cast<std::uint8_t*>(all.data());
+        ranks.attr("_gather_bytes")(array_of(std::span(first, all.size())), lengths);
+    };
+    of.together = [ranks](const std::function<void()>& step) {
+        const nb::gil_scoped_acquire locked;
+        ranks.attr("together")(nb::cpp_function([&step] {
+            const WithoutLock unlocked;
+            step();
+        }));
+    };
+    return of;
+}
+
+/// On the caller's thread, because that is the one which may call MPI.
+Solution solve_over_ranks(const PyKernelOperator& of, nb::handle ranks, nb::handle y_object, double lambda,
+                          std::uint32_t rank, double tol, std::uint32_t max_iterations, std::uint64_t seed,
+                          const std::string& checkpoint, std::uint32_t every, bool resume) {
+    const std::shared_ptr<const OnDevices> held = of.get();
+    const Array y = input("RankOperator.solve", "y", y_object, {held->k.type()});
+    const Array alpha = new_array(held->k.type(), y.shape);
+    const KernelSolveOptions options{.lambda = lambda,
+                                     .tolerance = tol,
+                                     .max_iterations = max_iterations,
+                                     .rank = rank,
+                                     .seed = seed,
+                                     .checkpoint = checkpoint,
+                                     .checkpoint_every = every,
+                                     .resume = resume};
+    const KernelRanks all = ranks_of(ranks);
+    KernelSolveReport report;
+    {
+        const WithoutLock unlocked;
+        report = held->where([&](auto& on) { return kernel_solve(on, held->k, all, y, alpha, options); });
+    }
+    return Solution(nb::make_tuple(alpha.object, std::move(report)));
+}
+
 using Pairs = nb::typed<nb::tuple, nb::any, nb::any, KernelEigenReport>;
 
 Pairs eigen(const PyKernelOperator& of, std::uint32_t count, double tol, std::uint32_t max_products,
@@ -281,7 +345,12 @@ void bind_kernel_operator(nb::module_& module) {
     module.def("_kernel_diagonal", &diagonal, nb::arg("k"));
     module.def("_kernel_solve", &solve, nb::arg("k"), nb::arg("y").none(), nb::arg("lambda_"),
                nb::arg("rank"), nb::arg("tol"), nb::arg("max_iterations"), nb::arg("seed"),
-               nb::arg("checkpoint"), nb::arg("every"), nb::arg("resume"), nb::arg("progress").none());
+               nb::arg("checkpoint"), nb::arg("checkpoint_every"), nb::arg("resume"),
+               nb::arg("progress").none());
+    module.def("_kernel_solve_over_ranks", &solve_over_ranks, nb::arg("k"), nb::arg("ranks"),
+               nb::arg("y").none(), nb::arg("lambda_"), nb::arg("rank"), nb::arg("tol"),
+               nb::arg("max_iterations"), nb::arg("seed"), nb::arg("checkpoint"), nb::arg("checkpoint_every"),
+               nb::arg("resume"));
     module.def("_kernel_eigen", &eigen, nb::arg("operator"), nb::arg("k"), nb::arg("tol"),
                nb::arg("max_products"), nb::arg("seed"), nb::arg("progress").none());
     module.def("_kernel_predict", &predict, nb::arg("backend").none(), nb::arg("x_new").none(),

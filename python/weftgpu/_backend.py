@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
+from weftgpu._arguments import call_core, path_or_none
 from weftgpu._cuda import stream_number
-from weftgpu._errors import call_core
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -19,10 +19,6 @@ def name_of(device: str | int | _core.Device | None) -> str | None:
     if isinstance(device, _core.Device):
         return device.uuid
     return None if device is None else str(device)
-
-
-def path_of(path: str | os.PathLike[str] | None) -> str | None:
-    return None if path is None else os.fspath(path)
 
 
 class Backend(_core._Backend):
@@ -92,7 +88,7 @@ class Backend(_core._Backend):
     ) -> None:
         call_core(
             "Backend", _core._Backend.__init__, self, name_of(device), path, queues, host_allocator, validation, log_level,
-            path_of(trace), path_of(cache_dir), vulkan_library, chunk_elements, memory_limit, ring_slots, copy_threads,
+            path_or_none("Backend", "trace", trace), path_or_none("Backend", "cache_dir", cache_dir), vulkan_library, chunk_elements, memory_limit, ring_slots, copy_threads,
             cache,
         )
 

@@ -9,7 +9,8 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._errors import Cancelled, Error, InvalidArgument, call_core
+from weftgpu._arguments import call_core
+from weftgpu._errors import Cancelled, Error, InvalidArgument
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weftgpu import _core
-from weftgpu._backend import Backend, name_of, path_of
-from weftgpu._errors import InvalidArgument, call_core
+from weftgpu._arguments import call_core, path_or_none
+from weftgpu._backend import Backend, name_of
+from weftgpu._errors import InvalidArgument
 
 if TYPE_CHECKING:
     import os
@@ -69,7 +70,7 @@ class Devices(_core._Devices):
     ) -> None:
         call_core(
             "Devices", _core._Devices.__init__, self, _names_of(devices), path, queues, host_allocator, validation,
-            log_level, path_of(trace), path_of(cache_dir), vulkan_library, chunk_elements, memory_limit, ring_slots,
+            log_level, path_or_none("Devices", "trace", trace), path_or_none("Devices", "cache_dir", cache_dir), vulkan_library, chunk_elements, memory_limit, ring_slots,
             copy_threads, cache,
         )
         self._backends = tuple(self._backend(index) for index in range(len(self)))

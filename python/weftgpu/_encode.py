@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._errors import InvalidArgument, call_core, no_effect
+from weftgpu._arguments import call_core, no_effect
+from weftgpu._errors import InvalidArgument
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+from weftgpu._arguments import call_core, no_effect
 from weftgpu import _core, _ntt
-from weftgpu._errors import InvalidArgument, call_core, no_effect
+from weftgpu._errors import InvalidArgument
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:

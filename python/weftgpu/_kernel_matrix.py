@@ -8,7 +8,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._errors import InvalidArgument, call_core, no_effect, refuse_circuit
+from weftgpu._arguments import call_core, no_effect, refuse_circuit
+from weftgpu._errors import InvalidArgument
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._errors import InvalidArgument, call_core
+from weftgpu._arguments import call_core, path_or_none
+from weftgpu._errors import InvalidArgument
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:
@@ -91,9 +92,10 @@ class KernelModels:
         """
         right = self._numbers("solve", "y", y, self.shape[0])
         penalty = self.lambda_ if lambda_ is None else lambda_
+        file = path_or_none("KernelOperator.solve", "checkpoint", checkpoint) or ""
         return with_progress(progress, "iterations", lambda callback: call_core(
             "KernelOperator.solve", _core._kernel_solve, self._core, right, penalty, rank, tol, max_iterations, seed,
-            "" if checkpoint is None else os.fspath(checkpoint), checkpoint_every, resume, callback,
+            file, checkpoint_every, resume, callback,
         ))
 
     def eigen(self, k: int, *, tol: float = 1e-4, max_products: int = 100, seed: int = 1,

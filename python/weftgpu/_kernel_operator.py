@@ -7,7 +7,8 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._errors import InvalidArgument, call_core, refuse_circuit
+from weftgpu._arguments import call_core, refuse_circuit
+from weftgpu._errors import InvalidArgument
 from weftgpu._kernel_models import KernelModels, by_columns, refuse_masked
 
 if TYPE_CHECKING:

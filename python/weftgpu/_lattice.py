@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weftgpu import _core
-from weftgpu._errors import call_core
+from weftgpu._arguments import call_core
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:

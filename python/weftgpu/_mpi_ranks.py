@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import pickle
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 # Words on the first rank: the counter, whether to stop, and the last meeting of each rank.
 _COUNTER, _STOP, _MEETINGS = 0, 1, 2
+# Seconds that the first rank has to say who is missing. It answers while it waits as well.
+_ANSWER = 5.0
 
 
 class Ranks:
@@ -49,6 +53,7 @@ class Ranks:
         self.rank: int = self.comm.Get_rank()
         self.size: int = self.comm.Get_size()
         self.timeout, self.lost, self._meetings = timeout, False, 0
+        self._under_way: list[NDArray[Any]] = []
         node = self.comm.Split_type(MPI.COMM_TYPE_SHARED)
         self._rank_on_node = node.Get_rank()
         node.Free()
@@ -62,6 +67,7 @@ class Ranks:
 
     def close(self) -> None:
         """Frees what MPI holds. Collective; not after a rank was lost."""
+        self._meet()  # what follows waits for all ranks
         self._window.Unlock_all()
         self._window.Free()
         self.comm.Free()
@@ -89,7 +95,7 @@ class Ranks:
 
     def require_same(self, call: str, **facts: Any) -> None:
         """Raises on all ranks if one of them has other facts than the first one."""
-        first = self.comm.bcast(facts if self._meet() == 0 else None, 0)
+        first = self.from_first(facts)
 
         def check() -> None:
             for name, value in facts.items():
@@ -98,6 +104,10 @@ class Ranks:
                                           f"{first[name]}, this rank has {value})", "invalid_argument")
 
         self.together(check)
+
+    def from_first(self, value: Any) -> Any:
+        """What the first rank has, on all."""
+        return self._from(0, value)
 
     def each_share(self, count: int, step: int, work: Callable[[int, int], Any]) -> None:
         """Calls ``work(first, last)`` with ranges of [0, count), up to ``step`` long, which a shared counter hands out."""
@@ -122,61 +132,91 @@ class Ranks:
 
     def gather(self, values: NDArray[Any], lengths: Sequence[int]) -> None:
         """Completes an array in place, of which rank r has filled in ``lengths[r]`` rows after those of earlier ranks."""
-        self._note()
         row = MPI.BYTE.Create_contiguous(values.strides[0]).Commit()
         places = [sum(lengths[:rank]) for rank in range(self.size)]
-        request = self.comm.Iallgatherv(MPI.IN_PLACE, [values, list(lengths), places, row])
-        row.Free()
-        self._finish(request)
+        try:
+            self._all(lambda: self.comm.Iallgatherv(MPI.IN_PLACE, [values, list(lengths), places, row]))
+        finally:
+            row.Free()
 
     def sum(self, values: NDArray[Any]) -> None:
         """Adds up arrays of all ranks in place; all get the same bits."""
-        self._note()
         if self.rank == 0:
-            self._finish(self.comm.Ireduce(MPI.IN_PLACE, values, MPI.SUM, 0))
+            self._all(lambda: self.comm.Ireduce(MPI.IN_PLACE, values, MPI.SUM, 0))
         else:
-            self._finish(self.comm.Ireduce(values, None, MPI.SUM, 0))
-        self._finish(self.comm.Ibcast(values, 0))
+            self._all(lambda: self.comm.Ireduce(values, None, MPI.SUM, 0))
+        self._all(lambda: self.comm.Ibcast(values, 0))
 
-    def _exchange(self, word: int, value: int, operation: Any) -> int:
-        given, before = np.array([value], np.uint64), np.zeros(1, np.uint64)
-        self._window.Fetch_and_op([given, MPI.UINT64_T], [before, MPI.UINT64_T], 0, word, operation)
-        self._window.Flush(0)
+    def _gather_bytes(self, values: NDArray[Any], lengths: Sequence[int]) -> None:
+        unit = math.gcd(*lengths)  # MPI counts up to 2^31
+        if unit:
+            self.gather(values.reshape(-1, unit), [length // unit for length in lengths])
+
+    def _exchange(self, word: int, value: int, operation: Any, limit: float | None = None) -> int:
+        given, before = self._kept(np.array([value], np.uint64)), self._kept(np.zeros(1, np.uint64))
+        request = self._window.Rget_accumulate([given, MPI.UINT64_T], [before, MPI.UINT64_T], 0, (word, 1, MPI.UINT64_T),
+                                               operation)
+        if not self._is_done(request, self.timeout if limit is None else limit):
+            self._lose("0")
         return int(before[0])
 
-    def _note(self) -> None:
+    def _kept(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Memory that MPI may write to after a rank was lost, too: a rank that was only late may yet come."""
+        self._under_way = [*self._under_way[-3:], values]
+        return values
+
+    def _all(self, begin: Callable[[], Any]) -> None:
+        """Begins a call of MPI that all ranks make, and waits until it is done."""
+        if self.lost:
+            raise DeviceLost("Ranks: a rank was lost before (call comm.Abort())", "device_lost")
         self._meetings += 1
         self._exchange(_MEETINGS + self.rank, self._meetings, MPI.REPLACE)
+        if self._is_done(begin(), self.timeout):
+            return
+        answer = min(_ANSWER, self.timeout)
+        missing = [str(rank) for rank in range(self.size)
+                   if self._exchange(_MEETINGS + rank, 0, MPI.NO_OP, answer) < self._meetings]
+        # A rank may have come, and died before the call of MPI was done.
+        self._lose(", ".join(missing) or f"other than {self.rank}")
 
-    def _finish(self, request: Any) -> None:
+    @staticmethod
+    def _is_done(request: Any, limit: float) -> bool:
         begin = time.monotonic()
         while not request.Test():
             waited = time.monotonic() - begin
-            if waited > self.timeout:
-                self.lost = True
-                missing = [str(rank) for rank in range(self.size)
-                           if self._exchange(_MEETINGS + rank, 0, MPI.NO_OP) < self._meetings]
-                raise DeviceLost(f"Ranks: rank {', '.join(missing)} of {self.size} has not come within {self.timeout:g} s "
-                                 f"(call comm.Abort(); see timeout)", "device_lost")
+            if waited > limit:
+                return False
             if waited > 1e-3:  # a rank that waits for long must not take a core from the others
                 time.sleep(2e-4)
+        return True
 
-    def _meet(self) -> int:
-        self._note()
-        self._finish(self.comm.Ibarrier())
-        return self.rank
+    def _lose(self, missing: str) -> None:
+        self.lost = True
+        raise DeviceLost(f"Ranks: rank {missing} of {self.size} has not come within {self.timeout:g} s "
+                         f"(call comm.Abort(); see timeout)", "device_lost")
+
+    def _meet(self) -> None:
+        self._all(self.comm.Ibarrier)
+
+    def _from(self, root: int, value: Any) -> Any:
+        """What that rank has, on all."""
+        text = pickle.dumps(value) if self.rank == root else b""
+        length = self._kept(np.array([len(text)], np.uint64))
+        self._all(lambda: self.comm.Ibcast(length, root))
+        content = self._kept(np.frombuffer(text, np.uint8).copy() if text else np.empty(int(length[0]), np.uint8))
+        self._all(lambda: self.comm.Ibcast(content, root))
+        return pickle.loads(content.tobytes())
 
     def _agree(self, error: BaseException | None) -> None:
-        if isinstance(error, DeviceLost) and self.lost:
+        if error is not None and self.lost:
             raise error
-        self._meet()
-        first = self.comm.allreduce(self.size if error is None else self.rank, MPI.MIN)
-        if first == self.size:
+        own, first = self._kept(np.array([self.size if error is None else self.rank])), self._kept(np.zeros(1, np.int64))
+        self._all(lambda: self.comm.Iallreduce(own, first, MPI.MIN))
+        failed = int(first[0])
+        if failed == self.size:
             return
-        what = self.comm.bcast((type(error).__name__, str(error), getattr(error, "code", "driver"))
-                               if self.rank == first else None, first)
+        name, text, code = self._from(failed, (type(error).__name__, str(error), getattr(error, "code", "driver")))
         if error is not None:
             raise error
-        name, text, code = what
         kind = getattr(weftgpu, name, Error)
-        raise (kind if isinstance(kind, type) and issubclass(kind, Error) else Error)(f"rank {first}: {text}", code)
+        raise (kind if isinstance(kind, type) and issubclass(kind, Error) else Error)(f"rank {failed}: {text}", code)

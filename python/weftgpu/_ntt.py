@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._errors import InvalidArgument, call_core, no_effect
+from weftgpu._arguments import call_core, int_of, no_effect
+from weftgpu._errors import InvalidArgument
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:
@@ -107,8 +107,9 @@ def lde(self: Field, x: Any, blowup: int, out: Any = None, *, coset: Any = None,
     >>> F.lde(trace, 4, coset=7, axis=0).shape
     (4096, 3)
     """
-    return _transform(self, "lde", x, out, False, operator.index(blowup), order, axis, coset, root, checked, montgomery,
-                      stream, backend, progress)
+    factor = int_of("Field.lde", "blowup", blowup)
+    return _transform(self, "lde", x, out, False, factor, order, axis, coset, root, checked, montgomery, stream, backend,
+                      progress)
 
 
 def poly_mul(self: Field, a: Any, b: Any, out: Any = None, *, checked: bool = False, montgomery: bool = False,
@@ -153,7 +154,7 @@ def ntt_root(self: Field, n: int) -> int:
     >>> pow(F.ntt_root(8), 4, F.modulus) == F.modulus - 1
     True
     """
-    n = operator.index(n)
+    n = int_of("Field.ntt_root", "n", n)
     if n < 1 or n & (n - 1):
         raise InvalidArgument(f"Field.ntt_root: n: no power of two (got {n})", "invalid_argument")
     return call_core("Field.ntt_root", _core._ntt_root, self, n.bit_length() - 1)

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from weftgpu import _core
+from weftgpu._arguments import path_of
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -52,7 +53,7 @@ class profile:
         """Writes the events so far for chrome://tracing and ui.perfetto.dev; call it in the ``with`` block."""
         if self._core is None:
             raise ValueError("profile.write_trace: call it in the with block, or use weftgpu.trace")
-        self._core.write_trace(os.fspath(path))
+        self._core.write_trace(path_of("profile.write_trace", "path", path))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None

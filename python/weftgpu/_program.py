@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
+from weftgpu._arguments import call_core, path_of
 from weftgpu._default import default_devices
-from weftgpu._errors import call_core
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -117,10 +117,10 @@ def compile_glsl(
         *call_core(
             "compile_glsl",
             _glsl.compile,
-            "" if is_text else os.fspath(source),
+            "" if is_text else path_of("compile_glsl", "source", source),
             str(source) if is_text else "",
             name,
-            [os.fspath(folder) for folder in include_dirs],
+            [path_of("compile_glsl", "include_dirs", folder) for folder in include_dirs],
             defines,
             optimization,
             debug_info,

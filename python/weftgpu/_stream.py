@@ -9,8 +9,9 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
+from weftgpu._arguments import call_core
 from weftgpu._batch import pack_parameters
-from weftgpu._errors import InvalidArgument, call_core
+from weftgpu._errors import InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

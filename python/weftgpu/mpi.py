@@ -28,6 +28,8 @@ import numpy as np
 from mpi4py import MPI
 
 import weftgpu
+from weftgpu import _core
+from weftgpu._arguments import call_core, path_of, path_or_none
 from weftgpu._errors import EncodeError, Error, InvalidArgument
 from weftgpu._mpi_ranks import Ranks
 
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import DTypeLike, NDArray
+
+    from weftgpu._core import KernelSolveReport
 
 __all__ = ["Ranks", "RankOperator", "kernel_matrix", "kernel_operator", "run_batch"]
 
@@ -94,7 +98,7 @@ def kernel_matrix(ranks: Ranks, x: Any, y: Any = None, *, out: str | os.PathLike
     """
     known = {"map", "weights", "reupload", "scale", "normalize"}
     kind = np.dtype(dtype)
-    path = os.path.abspath(os.fspath(out))
+    path = os.path.abspath(path_of("mpi.kernel_matrix", "out", out))
 
     def check() -> Any:
         unknown = sorted(set(options) - known)
@@ -156,7 +160,7 @@ class _SharedFile:
 
         try:
             offset = ranks.together(lambda: _as_io(self._path, make))
-            self._offset = ranks.comm.bcast(offset, 0)
+            self._offset = ranks.from_first(offset)
             self._file = ranks.together(lambda: _as_io(
                 self._path, lambda: MPI.File.Open(MPI.COMM_SELF, self._part, MPI.MODE_WRONLY)))
         except BaseException:
@@ -199,15 +203,17 @@ def _as_io(path: str, step: Callable[[], Any]) -> Any:
 class RankOperator:
     """K + lambda_ I over ranks: what :func:`kernel_operator` returns. Its methods are collective.
 
-    Where SciPy is installed it is a LinearOperator: ``scipy.sparse.linalg.cg(k, y)`` on every rank solves with it, because
-    products have the same bits on all ranks.
+    :meth:`solve` has a preconditioner. Where SciPy is installed it is a LinearOperator: ``scipy.sparse.linalg.cg(k, y)`` on
+    every rank solves with it too, because products have the same bits on all ranks.
     """
 
     ndim = 2
 
     def __init__(self, ranks: Ranks, own: Any, shape: tuple[int, int], dtype: np.dtype[Any], lambda_: float,
-                 square: bool) -> None:
-        self._ranks, self._own, self._square = ranks, own, square
+                 whole: Callable[[], Any] | None) -> None:
+        self._ranks, self._own, self._square = ranks, own, whole is not None
+        self._make_whole = whole
+        self._whole: Any = None  # of all samples, for solves
         self.shape, self.dtype, self.lambda_ = shape, dtype, lambda_
         self._rows = _rows_of(shape[0], ranks.size)
         self._first = sum(self._rows[: ranks.rank])
@@ -252,6 +258,46 @@ class RankOperator:
         return sums.astype(self.dtype)
 
     _matvec, _rmatvec, _matmat, _rmatmat = matvec, rmatvec, matmat, rmatmat
+
+    def solve(self, y: Any, lambda_: float | None = None, *, rank: int = 200, tol: float = 1e-4, max_iterations: int = 200,
+              seed: int = 1, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: int = 10,
+              resume: bool = False) -> tuple[NDArray[Any], KernelSolveReport]:
+        """:meth:`weftgpu.KernelOperator.solve` over ranks: alpha with (K + lambda_ I) alpha = y.
+
+        The ranks share the preconditioner's memory and work, the products and the vectors by rows. Each holds all samples
+        on its device from the first solve on.
+
+        Parameters
+        ----------
+        y : array, (samples,) or (samples, n)
+            The same on every rank, at most 64 columns.
+        lambda_, rank, tol, max_iterations, seed, checkpoint_every, resume
+            Those of :meth:`weftgpu.KernelOperator.solve`.
+        checkpoint : path, optional
+            The first rank alone reads and writes it. It may be continued over another number of ranks.
+
+        Returns
+        -------
+        alpha : numpy.ndarray of the shape of ``y``
+            The same on every rank.
+        report : KernelSolveReport
+        """
+        penalty = self.lambda_ if lambda_ is None else lambda_
+        file = self._ranks.together(lambda: path_or_none("RankOperator.solve", "checkpoint", checkpoint) or "")
+        given = self._given(_column(y), self.shape[0]).reshape(np.shape(y))
+        self._ranks.require_same("RankOperator.solve", lambda_=penalty, rank=rank, tol=tol, max_iterations=max_iterations,
+                                 seed=seed, checkpoint=file, checkpoint_every=checkpoint_every, resume=resume)
+
+        def make() -> None:
+            if self._make_whole is None:
+                raise InvalidArgument("RankOperator.solve: K of x with y cannot be solved with (need an operator of x "
+                                      "alone)", "invalid_argument")
+            if self._whole is None:
+                self._whole = self._make_whole()
+
+        self._ranks.together(make)
+        return call_core("RankOperator.solve", _core._kernel_solve_over_ranks, self._whole._core, self._ranks, given,
+                         penalty, rank, tol, max_iterations, seed, file, checkpoint_every, resume)
 
     def __matmul__(self, v: Any) -> Any:
         return self.matvec(v) if len(np.shape(v)) == 1 else self.matmat(v)
@@ -316,20 +362,23 @@ def kernel_operator(ranks: Ranks, x: Any, y: Any = None, *, map: str = "ryrz", w
     samples, others = len(x), len(x if y is None else y)
     rows = _rows_of(samples, ranks.size)
     first = sum(rows[: ranks.rank])
+    circuit: dict[str, Any] = {"map": map, "weights": weights, "reupload": reupload, "scale": scale, "dtype": dtype}
+    device: Any = None
 
     def make() -> Any:
+        nonlocal device
         if lambda_ and y is not None:
             raise InvalidArgument("mpi.kernel_operator: lambda_: K of x with y has no diagonal (need 0)",
                                   "invalid_argument")
         for name, values in (("x", x), ("y", y)):
             _require_finite("mpi.kernel_operator", name, values)
-        own = ranks.backend() if backend is None else backend
+        device = ranks.backend() if backend is None else backend
         return None if rows[ranks.rank] == 0 else weftgpu.kernel_operator(
-            x[first : first + rows[ranks.rank]], x if y is None else y, map=map, weights=weights, reupload=reupload,
-            scale=scale, dtype=dtype, backend=own)
+            x[first : first + rows[ranks.rank]], x if y is None else y, backend=device, **circuit)
 
     own = ranks.together(make)
-    return _operator_class()(ranks, own, (samples, others), np.dtype(dtype), lambda_, y is None)
+    whole = None if y is not None else lambda: weftgpu.kernel_operator(x, backend=device, **circuit)
+    return _operator_class()(ranks, own, (samples, others), np.dtype(dtype), lambda_, whole)
 
 
 def run_batch(ranks: Ranks, program: weftgpu.Program, jobs: Sequence[weftgpu.Job], **options: Any) -> list[int]:

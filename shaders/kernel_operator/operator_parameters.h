@@ -56,6 +56,19 @@ struct OperatorSumParameters {
     uint alpha_low, alpha_high, delta_low, delta_high, beta_low, beta_high;  // floats in low, or doubles
 };
 
+// operator_total.comp: totals += the terms, in fixed point.
+struct OperatorTotalParameters {
+    uint terms;                 // partial sums of a value
+    uint apart;                 // numbers between the terms of a value
+    uint term_width;            // numbers between rows of the terms
+    uint columns;               // of V that the partial sums have
+    uint width;                 // values between rows of the totals
+    uint out_base;              // total for row 0 and the first of these columns
+    uint first_column;          // of V
+    uint spoilt_at;             // word of the totals that is set if a term was none
+    uint skip_from, skip_rows;  // as in OperatorSumParameters
+};
+
 // operator_gather.comp and operator_scatter.comp, which multiply by way of the features of K.
 struct OperatorFeatureParameters {
     uint rows;      // samples of the band

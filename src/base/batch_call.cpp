@@ -41,6 +41,7 @@ void ProgressMeter::check() const {
 
 void ProgressMeter::show(std::uint64_t done) {
     progress_.done = done;
+    ++parts_;
     if (options_.progress) {
         progress_.elapsed_s = elapsed_s();
         in_callback_ = true;

@@ -2,6 +2,7 @@
 #include "base/file_io.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 
@@ -92,6 +93,16 @@ NoWriteSignals::~NoWriteSignals() {
     errno = error;
 }
 
+int try_lock(const FileDescriptor& file, const fs::path& path) {
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return errno;
+    // Another process may have replaced or removed the file between the two calls.
+    struct stat own {
+    }, named{};
+    const bool same = ::fstat(file.get(), &own) == 0 && ::stat(path.c_str(), &named) == 0 &&
+                      own.st_dev == named.st_dev && own.st_ino == named.st_ino;
+    return same ? 0 : ESTALE;
+}
+
 bool FileRead::absent() const {
     return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG;
 }
@@ -166,6 +177,13 @@ void NewFile::write(std::string_view text) {
         if (written < 0) return fail("cannot write", errno);
         text.remove_prefix(static_cast<std::size_t>(written));
     }
+}
+
+FileDescriptor NewFile::locked() const {
+    FileDescriptor same(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 3));
+    // Nobody else knows the file yet, so this fails only where the file system has no locks.
+    if (same.get() >= 0) static_cast<void>(::flock(same.get(), LOCK_EX | LOCK_NB));
+    return same;
 }
 
 std::string NewFile::replace() {

@@ -50,6 +50,10 @@ class NoWriteSignals {
     bool blocked_ = false;
 };
 
+/// Locks a file that was opened as `path`, for this object of this process alone. Never blocks. Returns 0, or
+/// errno: EWOULDBLOCK - another has it; ESTALE - `path` names another file by now, which is to be opened.
+int try_lock(const FileDescriptor& file, const std::filesystem::path& path);
+
 struct FileRead {
     std::string bytes;
     std::string refused;   ///< empty: read
@@ -80,6 +84,9 @@ class NewFile {
     NewFile& operator=(const NewFile&) = delete;
 
     void write(std::string_view text);
+    /// A second descriptor of the file, which it keeps beyond replace(), with a lock that no other can have
+    /// before the file has its name.
+    FileDescriptor locked() const;
     /// Returns why this or a step before it failed; empty: the file is there.
     std::string replace();
     /// errno of the step that failed; 0: none.

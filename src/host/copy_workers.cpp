@@ -14,7 +14,7 @@ namespace {
 
 // Large enough that taking a part costs nothing next to copying it, small enough that sixteen threads share
 // one chunk.
-constexpr std::size_t kPartBytes = std::size_t{128} << 10;
+constexpr std::size_t kCopyPartBytes = std::size_t{128} << 10;
 // Waking a thread costs tens of microseconds: as long as it takes one thread to copy about this much.
 constexpr std::size_t kAloneBytes = std::size_t{512} << 10;
 
@@ -55,13 +55,13 @@ struct CopyWorkers::Work {
     /// Parts are numbered through all copies. Returns how many bytes this one has.
     std::size_t run_part(std::size_t part) const {
         for (const HostCopy& copy : copies) {
-            const std::size_t count = (copy.bytes + kPartBytes - 1) / kPartBytes;
+            const std::size_t count = (copy.bytes + kCopyPartBytes - 1) / kCopyPartBytes;
             if (part >= count) {
                 part -= count;
                 continue;
             }
-            const std::size_t offset = part * kPartBytes;
-            const std::size_t bytes = std::min(kPartBytes, copy.bytes - offset);
+            const std::size_t offset = part * kCopyPartBytes;
+            const std::size_t bytes = std::min(kCopyPartBytes, copy.bytes - offset);
             copy_streaming(static_cast<std::byte*>(copy.target) + offset,
                            static_cast<const std::byte*>(copy.source) + offset, bytes);
             return bytes;
@@ -171,7 +171,7 @@ void CopyWorkers::copy(std::span<const HostCopy> copies, const CopyLabel& label)
     Work work;
     work.copies = copies;
     work.traced = traced;
-    for (const HostCopy& copy : copies) work.parts += (copy.bytes + kPartBytes - 1) / kPartBytes;
+    for (const HostCopy& copy : copies) work.parts += (copy.bytes + kCopyPartBytes - 1) / kCopyPartBytes;
     share(work);
     if (traced) report_spans(label, {work.spans.data(), work.entered});
 }

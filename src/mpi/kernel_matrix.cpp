@@ -77,32 +77,40 @@ std::pair<DevicePlans, StorePin> plan_for_all(RanksState& ranks, Where& where, H
     return {std::move(plans), pin};
 }
 
-/// Makes items of a call with what a rank drives.
+/// Makes items of a call with what a rank drives. All arguments must outlive it.
 class ItemMaker {
   public:
     ItemMaker(Backend& backend, const HostMatrixCall& call, const DevicePlans& plans,
               const MatrixItems& items)
-        : maker_([&, made = std::shared_ptr<kernels::MatrixShares>()](const core::Share& share) mutable {
+        : maker_([&, this](const core::Share& share) {
               // What it has packed stays for the next items.
-              if (!made) made = kernels::make_shares(backend, plans.first(), call, items);
-              made->make(share, call.batch, ~std::uint64_t{0}, {});
+              if (!shares_) shares_ = kernels::make_shares(backend, plans.first(), call, items);
+              shares_->begin(share, call.batch);
           }) {}
     ItemMaker(Devices& devices, const HostMatrixCall& call, const DevicePlans& plans,
               const MatrixItems& items)
         : maker_([&](const core::Share& share) {
               kernels::share_items(devices, call, plans, some(items, share));
           }) {}
+    ItemMaker(const ItemMaker&) = delete;
+    ItemMaker& operator=(const ItemMaker&) = delete;
 
+    /// The last blocks may be on their way when it returns, so that the device need not wait for the next.
     void make(const core::Share& share) { maker_(share); }
+    /// All are in place.
+    void finish() {
+        if (shares_) shares_->finish();
+    }
 
   private:
+    std::unique_ptr<kernels::MatrixShares> shares_;
     std::function<void(const core::Share&)> maker_;
 };
 
-/// Makes tiles as long as there are any. Returns the pairs of this rank's.
+/// Makes tiles as long as there are any. Returns those of this rank.
 template <class Where>
-std::uint64_t make_tiles(RanksState& ranks, Where& where, const HostMatrixCall& call,
-                         const DevicePlans& plans, const MatrixItems& items) {
+std::vector<core::Share> make_tiles(RanksState& ranks, Where& where, const HostMatrixCall& call,
+                                    const DevicePlans& plans, const MatrixItems& items) {
     const std::uint64_t count = items.count(), devices = RankDevices(where).count();
     const auto shares = static_cast<std::uint64_t>(ranks.size()) * 8 * devices;
     // Several tiles overlap with each other; few leave less to wait for at the end.
@@ -113,20 +121,20 @@ std::uint64_t make_tiles(RanksState& ranks, Where& where, const HostMatrixCall& 
     const HostMatrixCall quiet{call.circuit, call.x, call.y,     call.k,   call.shape,
                                call.options, each,   call.facts, call.sink};
     ItemMaker maker(where, quiet, plans, items);
-    std::uint64_t pairs = 0;
+    std::vector<core::Share> made;
     try {
         for (std::uint64_t at = ranks.take(step); at < count; at = ranks.take(step)) {
             if (ranks.count_is_stopped()) break;
             meter.show(at);
-            const core::Share share{at, std::min(step, count - at)};
-            maker.make(share);
-            pairs += some(items, share).pairs(plans.first());
+            made.push_back({at, std::min(step, count - at)});
+            maker.make(made.back());
         }
+        maker.finish();
     } catch (...) {
         ranks.stop_count();
         throw;
     }
-    return pairs;
+    return made;
 }
 
 template <class Where>
@@ -148,8 +156,9 @@ OpReport report_of(const HostMatrixCall& call, const DevicePlans& plans, std::ui
     return report;
 }
 
-/// Threads of several devices write, one at a time.
-void require_threads(const RankDevices& devices) {
+/// Threads of several devices write through MPI-IO, one at a time.
+void require_threads(const RanksState& ranks, const RankDevices& devices) {
+    if (ranks.maps_files()) return;
     int level = MPI_THREAD_SINGLE;
     MPI_Query_thread(&level);
     if (devices.count() > 1 && level < MPI_THREAD_SERIALIZED)
@@ -161,7 +170,7 @@ void require_threads(const RankDevices& devices) {
 template <class Where>
 OpReport into_file(RanksState& ranks, Where& where, HostMatrixCall call, const std::filesystem::path& path) {
     const auto begin = std::chrono::steady_clock::now();
-    ranks.together([&] { require_threads(where); });
+    ranks.together([&] { require_threads(ranks, where); });
     require_same_call(ranks, where, call, {{"file", path.string()}});
     const auto [plans, pin] = plan_for_all(ranks, where, call, 0);
     ranks.together([&] { static_cast<void>(kernels::facts_of_devices(where, plans)); });
@@ -170,16 +179,24 @@ OpReport into_file(RanksState& ranks, Where& where, HostMatrixCall call, const s
     std::iota(all.begin(), all.end(), std::size_t{0});
     const MatrixItems items = kernels::items_of(plans.first(), tiles, all);
     SharedFile file(ranks, path, call.shape, call.k.type);
-    call.sink = [&](const kernels::KernelBlock& block, const std::byte* values, std::uint64_t leading) {
-        file.write(block, values, leading);
-    };
+    if (const HostArray mapped = file.mapped(); mapped.size != 0)
+        call.k = mapped;
+    else
+        call.sink = [&](const kernels::KernelBlock& block, const std::byte* values, std::uint64_t leading) {
+            file.write(block, values, leading);
+        };
     ranks.begin_count();
-    std::uint64_t pairs = 0;
-    ranks.together([&] { pairs = make_tiles(ranks, where, call, plans, items); });
+    std::vector<core::Share> made;
+    ranks.together([&] { made = make_tiles(ranks, where, call, plans, items); });
     file.finish();
-    OpReport report = report_of(call, plans, pairs, begin);
-    report.bytes_out = file.bytes_written();
-    report.elements = report.bytes_out / call.k.type.bytes();
+    OpReport report = report_of(call, plans, 0, begin);
+    report.elements = 0;
+    for (const core::Share& share : made) {
+        report.items += some(items, share).pairs(plans.first());
+        for (std::uint64_t i = share.first; i < share.first + share.count; ++i)
+            report.elements += tiles[i].block.rows * tiles[i].block.columns * (tiles[i].mirrored ? 2 : 1);
+    }
+    report.bytes_out = report.elements * call.k.type.bytes();
     return report;
 }
 

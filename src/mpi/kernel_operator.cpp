@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completes <weft/mpi/distributed.hpp>: kernel operators and solvers over ranks.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "base/batch_call.hpp"
 #include "mpi/ranks_state.hpp"
+#include "ops/kernel_operator/operator_check.hpp"
 #include "ops/kernel_operator/operator_ranks.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_shares.hpp"
 
@@ -47,11 +49,13 @@ void add(StoreFacts& facts, StoreFacts more) {
     for (kernels::StoreFact& fact : more) facts.push_back(std::move(fact));
 }
 
-StoreFacts circuit_facts(const KernelMatrixCircuit& circuit) {
-    return {{"map", std::to_string(static_cast<int>(circuit.map))},
-            {"scale", text_of(circuit.scale)},
-            {"reupload", circuit.reupload ? "on" : "off"},
-            {"weights", contents(circuit.weights)}};
+/// `circuit` is null if states are given.
+StoreFacts circuit_facts(const KernelMatrixCircuit* circuit) {
+    if (circuit == nullptr) return {{"map", "none, states"}};
+    return {{"map", std::to_string(static_cast<int>(circuit->map))},
+            {"scale", text_of(circuit->scale)},
+            {"reupload", circuit->reupload ? "on" : "off"},
+            {"weights", contents(circuit->weights)}};
 }
 
 StoreFacts device_facts(const RankDevices& devices) {
@@ -67,20 +71,33 @@ Array rows_of(const Array& array, std::uint64_t columns, const KernelRankRows& r
             (rows.last - rows.first) * columns, array.type};
 }
 
-OpReport predict(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x_new,
+/// The operator that the arguments select; `circuit` is null if states are given, and `y` may be null.
+template <class Where>
+KernelOperator operator_on(Where& where, const KernelMatrixCircuit* circuit, const ConstHostArray& x,
+                           const ConstHostArray* y, const KernelMatrixShape& shape,
+                           const KernelOperatorOptions& options) {
+    if (circuit == nullptr && y == nullptr) return {where, x, shape, options};
+    if (circuit == nullptr) return {where, x, *y, shape, options};
+    if (y == nullptr) return {where, *circuit, x, shape, options};
+    return {where, *circuit, x, *y, shape, options};
+}
+
+OpReport predict(Backend& backend, const KernelMatrixCircuit* circuit, const ConstHostArray& x_new,
                  const ConstHostArray& x, const ConstHostArray& alpha, const HostArray& out,
                  const KernelMatrixShape& shape, const BatchOptions& batch) {
-    return weft::kernel_predict(backend, circuit, x_new, x, alpha, out, shape, batch);
+    if (circuit == nullptr) return weft::kernel_predict(backend, x_new, x, alpha, out, shape, batch);
+    return weft::kernel_predict(backend, *circuit, x_new, x, alpha, out, shape, batch);
 }
 /// Several devices share the products; rows that they hold together are those of an operator.
-OpReport predict(Devices& devices, const KernelMatrixCircuit& circuit, const ConstHostArray& x_new,
+OpReport predict(Devices& devices, const KernelMatrixCircuit* circuit, const ConstHostArray& x_new,
                  const ConstHostArray& x, const ConstHostArray& alpha, const HostArray& out,
                  const KernelMatrixShape& shape, const BatchOptions& batch) {
-    const KernelOperator k(devices, circuit, x_new, x, shape, {.type = alpha.type});
+    const KernelOperator k = kernels::as_prediction(
+        [&] { return operator_on(devices, circuit, x_new, &x, shape, {.type = alpha.type}); });
     return weft::kernel_apply(devices, k, alpha, out, {.batch = batch});
 }
 
-KernelOperator made_on(Ranks& of, const RankDevices& devices, const KernelMatrixCircuit& circuit,
+KernelOperator made_on(Ranks& of, const RankDevices& devices, const KernelMatrixCircuit* circuit,
                        const ConstHostArray& x, const ConstHostArray* y, const KernelMatrixShape& shape,
                        const KernelOperatorOptions& options) {
     RanksState& ranks = weft::detail::Access::state(of);
@@ -96,14 +113,49 @@ KernelOperator made_on(Ranks& of, const RankDevices& devices, const KernelMatrix
     ranks.require_same("KernelOperator", facts);
     std::optional<KernelOperator> made;
     ranks.together([&] {
-        devices.visit([&](auto& where) {
-            if (y != nullptr)
-                made.emplace(where, circuit, x, *y, shape, options);
-            else
-                made.emplace(where, circuit, x, shape, options);
-        });
+        devices.visit([&](auto& where) { made.emplace(operator_on(where, circuit, x, y, shape, options)); });
     });
     return *std::move(made);
+}
+
+/// `circuit` is null if states are given.
+OpReport predict_rows(Ranks& of, const RankDevices& devices, const KernelMatrixCircuit* circuit,
+                      const ConstHostArray& x_new, const ConstHostArray& x, const ConstHostArray& alpha,
+                      const HostArray& out, const KernelMatrixShape& shape, const BatchOptions& batch) {
+    const auto begin = std::chrono::steady_clock::now();
+    RanksState& ranks = weft::detail::Access::state(of);
+    StoreFacts facts = shape_facts(shape, alpha.type);
+    add(facts, circuit_facts(circuit));
+    add(facts, {{"X_NEW", contents(x_new)},
+                {"X", contents(x)},
+                {"alpha", contents(alpha)},
+                {"size of out", std::to_string(out.size)}});
+    add(facts, device_facts(devices));
+    ranks.require_same("kernel_predict", facts);
+    OpReport report;
+    ranks.together([&] {
+        // Numbers of a row: features, or amplitudes.
+        const std::uint64_t width =
+            circuit != nullptr ? shape.qubits : std::uint64_t{1} << std::min(shape.qubits, 62u);
+        // Arrays that do not fit are refused by the call for all rows, before it does anything.
+        const bool fits = shape.others != 0 && alpha.size % shape.others == 0 &&
+                          x_new.size == shape.samples * width && x_new.data != nullptr &&
+                          out.size == shape.samples * (alpha.size / shape.others) && out.data != nullptr;
+        const KernelRankRows rows =
+            fits ? kernel_rank_rows(shape.samples, ranks.kernel_ranks().rank, ranks.kernel_ranks().size)
+                 : KernelRankRows{0, shape.samples};
+        if (fits && rows.first == rows.last) return;
+        const std::uint64_t columns = fits ? alpha.size / shape.others : 1;
+        report = devices.visit([&](auto& where) {
+            return predict(where, circuit, fits ? rows_of(x_new, width, rows) : x_new, x, alpha,
+                           fits ? rows_of(out, columns, rows) : out,
+                           {rows.last - rows.first, shape.others, shape.qubits}, batch);
+        });
+    });
+    kernels::gather_rows(ranks.kernel_ranks(), shape.samples,
+                         {static_cast<std::byte*>(out.data), out.bytes()});
+    report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return report;
 }
 
 }  // namespace
@@ -111,12 +163,22 @@ KernelOperator made_on(Ranks& of, const RankDevices& devices, const KernelMatrix
 KernelOperator kernel_operator(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
                                const ConstHostArray& x, const KernelMatrixShape& shape,
                                const KernelOperatorOptions& options) {
-    return made_on(ranks, devices, circuit, x, nullptr, shape, options);
+    return made_on(ranks, devices, &circuit, x, nullptr, shape, options);
 }
 KernelOperator kernel_operator(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
                                const ConstHostArray& x, const ConstHostArray& y,
                                const KernelMatrixShape& shape, const KernelOperatorOptions& options) {
-    return made_on(ranks, devices, circuit, x, &y, shape, options);
+    return made_on(ranks, devices, &circuit, x, &y, shape, options);
+}
+KernelOperator kernel_operator(Ranks& ranks, RankDevices devices, const ConstHostArray& states,
+                               const KernelMatrixShape& shape, const KernelOperatorOptions& options) {
+    return made_on(ranks, devices, nullptr, states, nullptr, shape, options);
+}
+KernelOperator kernel_operator(Ranks& ranks, RankDevices devices,
+                               const weft::detail::GivenStates<ConstHostArray>& states,
+                               const ConstHostArray& others, const KernelMatrixShape& shape,
+                               const KernelOperatorOptions& options) {
+    return made_on(ranks, devices, nullptr, states, &others, shape, options);
 }
 
 OpReport kernel_apply(Ranks& of, RankDevices devices, const KernelOperator& k, const ConstHostArray& v,
@@ -146,6 +208,9 @@ KernelSolveReport kernel_solve(Ranks& of, RankDevices devices, const KernelOpera
                 {"rank", std::to_string(options.rank)},
                 {"pivots", std::to_string(static_cast<int>(options.pivots))},
                 {"seed", std::to_string(options.seed)},
+                {"checkpoint", options.checkpoint.string()},
+                {"checkpoint_every", std::to_string(options.checkpoint_every)},
+                {"resume", options.resume ? "on" : "off"},
                 {"y", contents(y)},
                 {"size of alpha", std::to_string(alpha.size)}});
     ranks.require_same("kernel_solve", facts);
@@ -169,40 +234,15 @@ KernelEigenReport kernel_eigen(Ranks& of, RankDevices devices, const KernelOpera
     });
 }
 
-OpReport kernel_predict(Ranks& of, RankDevices devices, const KernelMatrixCircuit& circuit,
+OpReport kernel_predict(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
                         const ConstHostArray& x_new, const ConstHostArray& x, const ConstHostArray& alpha,
                         const HostArray& out, const KernelMatrixShape& shape, const BatchOptions& batch) {
-    const auto begin = std::chrono::steady_clock::now();
-    RanksState& ranks = weft::detail::Access::state(of);
-    StoreFacts facts = shape_facts(shape, alpha.type);
-    add(facts, circuit_facts(circuit));
-    add(facts, {{"X_NEW", contents(x_new)},
-                {"X", contents(x)},
-                {"alpha", contents(alpha)},
-                {"size of out", std::to_string(out.size)}});
-    add(facts, device_facts(devices));
-    ranks.require_same("kernel_predict", facts);
-    OpReport report;
-    ranks.together([&] {
-        // Arrays that do not fit are refused by the call for all rows, before it does anything.
-        const bool fits = shape.others != 0 && alpha.size % shape.others == 0 &&
-                          x_new.size == shape.samples * shape.qubits && x_new.data != nullptr &&
-                          out.size == shape.samples * (alpha.size / shape.others) && out.data != nullptr;
-        const KernelRankRows rows =
-            fits ? kernel_rank_rows(shape.samples, ranks.kernel_ranks().rank, ranks.kernel_ranks().size)
-                 : KernelRankRows{0, shape.samples};
-        if (fits && rows.first == rows.last) return;
-        const std::uint64_t columns = fits ? alpha.size / shape.others : 1;
-        report = devices.visit([&](auto& where) {
-            return predict(where, circuit, fits ? rows_of(x_new, shape.qubits, rows) : x_new, x, alpha,
-                           fits ? rows_of(out, columns, rows) : out,
-                           {rows.last - rows.first, shape.others, shape.qubits}, batch);
-        });
-    });
-    kernels::gather_rows(ranks.kernel_ranks(), shape.samples,
-                         {static_cast<std::byte*>(out.data), out.bytes()});
-    report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    return report;
+    return predict_rows(ranks, devices, &circuit, x_new, x, alpha, out, shape, batch);
+}
+OpReport kernel_predict(Ranks& ranks, RankDevices devices, const ConstHostArray& states_new,
+                        const ConstHostArray& states, const ConstHostArray& alpha, const HostArray& out,
+                        const KernelMatrixShape& shape, const BatchOptions& batch) {
+    return predict_rows(ranks, devices, nullptr, states_new, states, alpha, out, shape, batch);
 }
 
 }  // namespace weft::mpi

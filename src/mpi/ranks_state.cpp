@@ -15,7 +15,8 @@
 namespace weft::mpi {
 namespace {
 
-constexpr int kCounter = 0, kStop = 1, kMeetings = 2;
+constexpr int kCounter = 0, kStop = 1, kMeetings = 2;  // words
+constexpr int kHolder = 0;                             // the rank whose memory has them
 
 /// An error as it is sent to the other ranks.
 struct SentError {
@@ -68,6 +69,10 @@ RanksState::RanksState(MPI_Comm communicator, const RanksOptions& options) : tim
     MPI_Comm_size(node, &ranks_on_node_);
     MPI_Comm_free(&node);
     make_window();
+    // The same for all, also if they are unevenly spread.
+    const bool one_machine =
+        least(static_cast<std::uint64_t>(ranks_on_node_)) == static_cast<std::uint64_t>(size_);
+    maps_files_ = options.map_files == Choice::automatic ? one_machine : options.map_files == Choice::on;
 }
 
 void RanksState::make_window() {
@@ -85,84 +90,114 @@ void RanksState::make_window() {
 }
 
 RanksState::~RanksState() {
-    if (broken_) return;  // the calls below wait for all ranks
+    try {
+        meet();  // the calls below wait for all ranks
+    } catch (const Error&) {
+        return;
+    }
     MPI_Win_unlock_all(window_);
     MPI_Win_free(&window_);
     MPI_Comm_free(&communicator_);
 }
 
-std::uint64_t RanksState::exchange(int word, std::uint64_t value, MPI_Op operation) {
-    std::uint64_t before = 0;
-    check(MPI_Fetch_and_op(&value, &before, MPI_UINT64_T, 0, word, operation, window_), "MPI_Fetch_and_op");
-    check(MPI_Win_flush(0, window_), "MPI_Win_flush");
-    return before;
+std::uint64_t RanksState::exchange(int word, std::uint64_t value, MPI_Op operation, double limit_s) {
+    if (broken_) throw Error(Errc::device_lost, "Ranks: a rank was lost before (call MPI_Abort)");
+    exchanged_ = {value, 0};
+    MPI_Request request = MPI_REQUEST_NULL;
+    begun(MPI_Rget_accumulate(&exchanged_[0], 1, MPI_UINT64_T, &exchanged_[1], 1, MPI_UINT64_T, kHolder, word,
+                              1, MPI_UINT64_T, operation, window_, &request),
+          "MPI_Rget_accumulate");
+    if (!done_within(request, limit_s)) lose(std::to_string(kHolder));
+    return exchanged_[1];
 }
 
 std::string RanksState::missing_ranks() {
+    // The first rank answers while it waits as well. If it does not, it is the one that is missing.
+    constexpr double kAnswer_s = 5;
     std::string missing;
     for (int rank = 0; rank < size_; ++rank)
-        if (exchange(kMeetings + rank, 0, MPI_NO_OP) < meetings_)
+        if (exchange(kMeetings + rank, 0, MPI_NO_OP, std::min(kAnswer_s, timeout_s_)) < meetings_)
             missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
-    return missing;
+    // A rank may have come, and died before the call of MPI was done.
+    return missing.empty() ? "other than " + std::to_string(rank_) : missing;
 }
 
-void RanksState::note_meeting() {
-    ++meetings_;
-    exchange(kMeetings + rank_, meetings_, MPI_REPLACE);
-}
-
-void RanksState::finish(MPI_Request request) {
-    const auto begin = std::chrono::steady_clock::now();
-    const auto waited_s = [&] {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    };
-    for (int done = 0;;) {
-        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-        if (done != 0) return;
-        const double waited = waited_s();
-        if (waited > timeout_s_) break;
-        // Ranks usually come together; one that waits for long must not take a core from the others.
-        if (waited > 1e-3) std::this_thread::sleep_for(std::chrono::microseconds(200));
-    }
+void RanksState::lose(const std::string& missing) {
     broken_ = true;
     char limit[32];
     std::snprintf(limit, sizeof limit, "%g", timeout_s_);
-    throw Error(Errc::device_lost, "Ranks: rank " + missing_ranks() + " of " + std::to_string(size_) +
+    throw Error(Errc::device_lost, "Ranks: rank " + missing + " of " + std::to_string(size_) +
                                        " has not come within " + limit +
                                        " s (call MPI_Abort; see RanksOptions::timeout_s)");
 }
 
-void RanksState::meet() {
-    note_meeting();
+void RanksState::begun(int status, const char* call) {
+    if (status == MPI_SUCCESS) return;
+    broken_ = true;  // no rank knows what the others have done
+    check(status, call);
+}
+
+bool RanksState::done_within(MPI_Request& request, double limit_s) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int done = 0;;) {
+        begun(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (done != 0) return true;
+        const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        if (waited > limit_s) return false;
+        // Ranks usually come together; one that waits for long must not take a core from the others.
+        if (waited > 1e-3) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+}
+
+template <class Begin>
+void RanksState::collective(const char* call, const Begin& begin) {
+    if (broken_) throw Error(Errc::device_lost, "Ranks: a rank was lost before (call MPI_Abort)");
+    ++meetings_;
+    exchange(kMeetings + rank_, meetings_, MPI_REPLACE, timeout_s_);
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Ibarrier(communicator_, &request), "MPI_Ibarrier");
-    finish(request);
+    begun(begin(&request), call);
+    if (!done_within(request, timeout_s_)) lose(missing_ranks());
+}
+
+void RanksState::meet() {
+    collective("MPI_Ibarrier", [&](MPI_Request* request) { return MPI_Ibarrier(communicator_, request); });
+}
+
+void RanksState::from_first(void* data, std::size_t bytes) {
+    constexpr std::size_t kMost = std::size_t{1} << 30;
+    for (std::size_t first = 0; first < bytes; first += kMost)
+        collective("MPI_Ibcast", [&](MPI_Request* request) {
+            return MPI_Ibcast(static_cast<std::byte*>(data) + first,
+                              static_cast<int>(std::min(kMost, bytes - first)), MPI_BYTE, 0, communicator_,
+                              request);
+        });
 }
 
 void RanksState::sum(std::span<double> numbers) {
-    note_meeting();
     // MPI_Allreduce may add up in another order on every rank; ranks that decide by the sums need the bits of
     // one of them.
     constexpr std::size_t kMost = std::size_t{1} << 28;
     for (std::size_t first = 0; first < numbers.size(); first += kMost) {
         double* const part = numbers.data() + first;
         const int count = static_cast<int>(std::min(kMost, numbers.size() - first));
-        MPI_Request request = MPI_REQUEST_NULL;
-        check(MPI_Ireduce(rank_ == 0 ? MPI_IN_PLACE : part, rank_ == 0 ? part : nullptr, count, MPI_DOUBLE,
-                          MPI_SUM, 0, communicator_, &request),
-              "MPI_Ireduce");
-        finish(request);
-        check(MPI_Ibcast(part, count, MPI_DOUBLE, 0, communicator_, &request), "MPI_Ibcast");
-        finish(request);
+        collective("MPI_Ireduce", [&](MPI_Request* request) {
+            return MPI_Ireduce(rank_ == 0 ? MPI_IN_PLACE : part, rank_ == 0 ? part : nullptr, count,
+                               MPI_DOUBLE, MPI_SUM, 0, communicator_, request);
+        });
     }
+    from_first(numbers.data(), numbers.size_bytes());
 }
 
 void RanksState::gather(std::span<std::byte> all, std::span<const std::uint64_t> bytes) {
-    note_meeting();
     // Counts are int: they are in units of the largest number of bytes that divides all parts.
     std::uint64_t unit = 0;
     for (const std::uint64_t part : bytes) unit = std::gcd(unit, part);
     if (unit == 0) return;
+    // The unit is an int, too.
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+    std::uint64_t cuts = (unit + kMost - 1) / kMost;
+    while (unit % cuts != 0) ++cuts;
+    unit /= cuts;
     std::vector<int> counts, places;
     std::uint64_t place = 0;
     for (const std::uint64_t part : bytes) {
@@ -173,12 +208,12 @@ void RanksState::gather(std::span<std::byte> all, std::span<const std::uint64_t>
     MPI_Datatype row = MPI_DATATYPE_NULL;
     check(MPI_Type_contiguous(static_cast<int>(unit), MPI_BYTE, &row), "MPI_Type_contiguous");
     check(MPI_Type_commit(&row), "MPI_Type_commit");
-    MPI_Request request = MPI_REQUEST_NULL;
-    const int begun = MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all.data(), counts.data(),
-                                      places.data(), row, communicator_, &request);
-    MPI_Type_free(&row);  // goes when the transfer is done
-    check(begun, "MPI_Iallgatherv");
-    finish(request);
+    collective("MPI_Iallgatherv", [&](MPI_Request* request) {
+        const int status = MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all.data(), counts.data(),
+                                           places.data(), row, communicator_, request);
+        MPI_Type_free(&row);  // goes when the transfer is done
+        return status;
+    });
 }
 
 KernelRanks RanksState::kernel_ranks() {
@@ -189,27 +224,35 @@ KernelRanks RanksState::kernel_ranks() {
 }
 
 void RanksState::agree(const std::exception_ptr& error) {
-    meet();
-    int mine = error ? rank_ : size_, first = size_;
-    check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, communicator_), "MPI_Allreduce");
-    if (first == size_) return;
+    if (broken_ && error) std::rethrow_exception(error);  // the others would be waited for in vain
+    const auto all = static_cast<std::uint64_t>(size_);
+    const std::uint64_t failed = least(error ? static_cast<std::uint64_t>(rank_) : all);
+    if (failed == all) return;
     const SentError own = error ? sent(error) : SentError{};
-    unsigned long long head[2] = {static_cast<unsigned long long>(own.code), own.text.size()};
-    check(MPI_Bcast(head, 2, MPI_UNSIGNED_LONG_LONG, first, communicator_), "MPI_Bcast");
-    std::string text = rank_ == first ? own.text : std::string(head[1], ' ');
-    check(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, first, communicator_), "MPI_Bcast");
+    const int first = static_cast<int>(failed);
+    const auto send = [&](void* data, std::size_t bytes) {
+        collective("MPI_Ibcast", [&](MPI_Request* request) {
+            return MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, first, communicator_, request);
+        });
+    };
+    exchanged_error_.head = {static_cast<std::uint64_t>(own.code), own.text.size()};
+    send(exchanged_error_.head.data(), sizeof exchanged_error_.head);
+    exchanged_error_.text = own.text;
+    exchanged_error_.text.resize(exchanged_error_.head[1]);
+    send(exchanged_error_.text.data(), exchanged_error_.text.size());
     if (error) std::rethrow_exception(error);
-    throw Error(static_cast<Errc>(head[0]), "rank " + std::to_string(first) + ": " + text);
+    throw Error(static_cast<Errc>(exchanged_error_.head[0]),
+                "rank " + std::to_string(first) + ": " + exchanged_error_.text);
 }
 
 kernels::StoreFacts RanksState::from_first(const kernels::StoreFacts& facts) {
-    std::vector<std::byte> bytes = kernels::encode_store({facts, 0});
+    std::vector<std::byte>& bytes = exchanged_bytes_;
+    bytes = kernels::encode_store({facts, 0});
     bytes.resize(kernels::store_bytes(bytes.size(), 0));
-    unsigned long long size = bytes.size();
-    meet();
-    check(MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, communicator_), "MPI_Bcast");
-    bytes.resize(size);
-    check(MPI_Bcast(bytes.data(), static_cast<int>(size), MPI_BYTE, 0, communicator_), "MPI_Bcast");
+    exchanged_size_ = bytes.size();
+    from_first(&exchanged_size_, sizeof exchanged_size_);
+    bytes.resize(exchanged_size_);
+    from_first(bytes.data(), bytes.size());
     return kernels::decode_store(bytes).header.facts;
 }
 
@@ -224,35 +267,36 @@ void RanksState::require_same(const char* function, const kernels::StoreFacts& f
 }
 
 std::uint64_t RanksState::least(std::uint64_t value) {
-    meet();
-    std::uint64_t least = 0;
-    check(MPI_Allreduce(&value, &least, 1, MPI_UINT64_T, MPI_MIN, communicator_), "MPI_Allreduce");
-    return least;
+    least_ = {value, 0};
+    collective("MPI_Iallreduce", [&](MPI_Request* request) {
+        return MPI_Iallreduce(&least_[0], &least_[1], 1, MPI_UINT64_T, MPI_MIN, communicator_, request);
+    });
+    return least_[1];
 }
 
 void RanksState::begin_count() {
     meet();  // nobody takes numbers of the count before any more
     if (rank_ == 0) {
-        exchange(kCounter, 0, MPI_REPLACE);
-        exchange(kStop, 0, MPI_REPLACE);
+        exchange(kCounter, 0, MPI_REPLACE, timeout_s_);
+        exchange(kStop, 0, MPI_REPLACE, timeout_s_);
     }
     meet();
 }
 
 std::uint64_t RanksState::take(std::uint64_t count) {
-    return exchange(kCounter, count, MPI_SUM);
+    return exchange(kCounter, count, MPI_SUM, timeout_s_);
 }
 
 void RanksState::stop_count() noexcept {
     try {
-        exchange(kStop, 1, MPI_REPLACE);
+        exchange(kStop, 1, MPI_REPLACE, timeout_s_);
     } catch (const Error&) {
         // The others learn of the error when all have finished.
     }
 }
 
 bool RanksState::count_is_stopped() {
-    return exchange(kStop, 0, MPI_NO_OP) != 0;
+    return exchange(kStop, 0, MPI_NO_OP, timeout_s_) != 0;
 }
 
 }  // namespace weft::mpi

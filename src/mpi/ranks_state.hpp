@@ -3,6 +3,7 @@
 // a shared counter.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -30,6 +31,8 @@ class RanksState {
     int size() const noexcept { return size_; }
     int rank_on_node() const noexcept { return rank_on_node_; }
     int ranks_on_node() const noexcept { return ranks_on_node_; }
+    /// Whether files are written through mappings.
+    bool maps_files() const noexcept { return maps_files_; }
     MPI_Comm communicator() const noexcept { return communicator_; }
 
     /// Whether a rank is missing, so that no collective call of MPI would return.
@@ -72,14 +75,21 @@ class RanksState {
 
   private:
     void make_window();
-    /// Notes that this rank has come to the next step that all take.
-    void note_meeting();
-    /// Returns when a collective call that all ranks have begun is done. Errors: device_lost - some ranks
-    /// have not come within the time limit.
-    void finish(MPI_Request request);
-    /// Words on the first rank: the counter, whether to stop, and the last meeting of each rank.
-    std::uint64_t exchange(int word, std::uint64_t value, MPI_Op operation);
+    /// Begins a call of MPI that all ranks make, and returns when it is done. What begin(request) refers to
+    /// must stay if a rank is lost, because that rank may yet come. Errors: device_lost - some ranks have not
+    /// come within the time limit.
+    template <class Begin>
+    void collective(const char* call, const Begin& begin);
+    /// From the first rank to all.
+    void from_first(void* data, std::size_t bytes);
+    /// Words on the first rank: the counter, whether to stop, and the last meeting of each rank. Returns the
+    /// word before. Errors: device_lost - the first rank does not answer.
+    std::uint64_t exchange(int word, std::uint64_t value, MPI_Op operation, double limit_s);
+    /// Errors: driver - a call that began something failed.
+    void begun(int status, const char* call);
+    bool done_within(MPI_Request& request, double limit_s);
     std::string missing_ranks();
+    [[noreturn]] void lose(const std::string& missing);
 
     MPI_Comm communicator_ = MPI_COMM_NULL;
     MPI_Win window_ = MPI_WIN_NULL;
@@ -87,7 +97,15 @@ class RanksState {
     int rank_ = 0, size_ = 1, rank_on_node_ = 0, ranks_on_node_ = 1;
     double timeout_s_;
     std::uint64_t meetings_ = 0;
-    bool broken_ = false;
+    bool maps_files_ = false, broken_ = false;
+    // What is under way. MPI may write here as long as the process lives if a rank is lost in between.
+    std::array<std::uint64_t, 2> exchanged_{}, least_{};  // given, and got
+    struct {
+        std::array<std::uint64_t, 2> head{};  // code, and length of the text
+        std::string text;
+    } exchanged_error_;
+    std::uint64_t exchanged_size_ = 0;
+    std::vector<std::byte> exchanged_bytes_;
 };
 
 }  // namespace weft::mpi

@@ -46,9 +46,7 @@ SharedFile::SharedFile(RanksState& ranks, const fs::path& file, const KernelMatr
         ranks.together([&] {
             if (ranks.rank() == 0) make();
         });
-        const int opened =
-            MPI_File_open(ranks.communicator(), part_.c_str(), MPI_MODE_WRONLY, MPI_INFO_NULL, &file_);
-        ranks.together([&] { check_file(opened, part_); });
+        ranks.together([&] { ranks.maps_files() ? map() : open(); });
     } catch (...) {
         if (ranks.rank() == 0) unlink(part_.c_str());
         throw;
@@ -56,7 +54,9 @@ SharedFile::SharedFile(RanksState& ranks, const fs::path& file, const KernelMatr
 }
 
 void SharedFile::make() const {
-    if (target_.empty() || fs::is_directory(target_)) fail(target_, "a folder, not a file");
+    if (target_.empty())
+        throw Error(Errc::invalid_argument, "kernel_matrix: k: no file (got an empty path, need one)");
+    if (fs::is_directory(target_)) fail(target_, "a folder, not a file");
     const core::FileDescriptor file(
         ::open(part_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
     if (file.get() < 0) fail(part_, std::generic_category().message(errno));
@@ -66,11 +66,25 @@ void SharedFile::make() const {
         fail(part_, std::generic_category().message(errno));
 }
 
+void SharedFile::map() {
+    const core::FileDescriptor file(::open(part_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (file.get() < 0) fail(part_, std::generic_category().message(errno));
+    mapping_ = kernels::SharedMapping(file.get(), values_at_ + shape_.values() * type_.bytes(), part_);
+}
+
+void SharedFile::open() {
+    // Of this rank alone: opening and closing with others would wait for one that died.
+    check_file(MPI_File_open(MPI_COMM_SELF, part_.c_str(), MPI_MODE_WRONLY, MPI_INFO_NULL, &file_), part_);
+}
+
 SharedFile::~SharedFile() {
-    if (finished_) return;
-    // After an error that all ranks have agreed on they all come here. If one is missing, closing would wait.
-    if (file_ != MPI_FILE_NULL && !ranks_.broken()) MPI_File_close(&file_);
-    if (ranks_.rank() == 0) unlink(part_.c_str());
+    if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
+    if (!finished_ && ranks_.rank() == 0) unlink(part_.c_str());
+}
+
+HostArray SharedFile::mapped() const noexcept {
+    if (mapping_.bytes().empty()) return {nullptr, 0, type_};
+    return {mapping_.bytes().data() + values_at_, shape_.values(), type_};
 }
 
 void SharedFile::write(const kernels::KernelBlock& block, const std::byte* values, std::uint64_t leading) {
@@ -91,15 +105,14 @@ void SharedFile::write(const kernels::KernelBlock& block, const std::byte* value
         const std::uint64_t rows = std::min(together, block.rows - row);
         put(block.row + row, block.column, values + row * leading * unit, rows * block.columns);
     }
-    bytes_written_ += block.rows * block.columns * unit;
 }
 
 void SharedFile::finish() {
-    const int synced = MPI_File_sync(file_);
-    const int closed = MPI_File_close(&file_);
     ranks_.together([&] {
-        check_file(synced, part_);
-        check_file(closed, part_);
+        mapping_ = {};
+        if (file_ == MPI_FILE_NULL) return;
+        check_file(MPI_File_sync(file_), part_);
+        check_file(MPI_File_close(&file_), part_);
     });
     ranks_.together([&] {
         if (ranks_.rank() == 0 && std::rename(part_.c_str(), target_.c_str()) != 0)

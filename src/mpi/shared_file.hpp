@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A .npy file of K that all ranks write into, and that has its name when it is whole.
+// A .npy file of K that all ranks write into, and that has its name when it is whole. Ranks of one machine
+// map it, because the system lets one process at a time write into a file, but any number into its pages.
+// Ranks of several machines write through MPI-IO, because each machine has pages of its own.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +11,7 @@
 
 #include "mpi/ranks_state.hpp"
 #include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops/kernel_matrix/tile_store.hpp"
 
 namespace weft::mpi {
 
@@ -22,23 +25,26 @@ class SharedFile {
     SharedFile(const SharedFile&) = delete;
     SharedFile& operator=(const SharedFile&) = delete;
 
+    /// K in the memory of this rank, where all ranks map the file; otherwise of size 0, and write() takes K.
+    HostArray mapped() const noexcept;
     /// Rows of `values` are `leading` values apart. From any thread. Errors: io.
     void write(const kernels::KernelBlock& block, const std::byte* values, std::uint64_t leading);
-    std::uint64_t bytes_written() const noexcept { return bytes_written_; }
     /// Collective: K gets its name. Errors: io.
     void finish();
 
   private:
     void make() const;
+    void map();
+    void open();
 
     RanksState& ranks_;
     KernelMatrixShape shape_;
     ElementType type_;
     std::filesystem::path target_, part_;
     std::uint64_t values_at_ = 0;
+    kernels::SharedMapping mapping_;
     std::mutex mutex_;  // guards what follows, and calls of MPI
     MPI_File file_ = MPI_FILE_NULL;
-    std::uint64_t bytes_written_ = 0;
     bool finished_ = false;
 };
 

@@ -10,7 +10,7 @@
 namespace weft::core {
 namespace {
 
-constexpr std::size_t kPartBytes = std::size_t{64} << 10;
+constexpr std::size_t kTextBytes = std::size_t{64} << 10;
 
 class Writer {
   public:
@@ -36,7 +36,7 @@ class Writer {
 
   private:
     void begin(const char* phase, std::string_view name, std::size_t row) {
-        if (text_.size() >= kPartBytes) {
+        if (text_.size() >= kTextBytes) {
             sink_(text_);
             text_.clear();
         }

@@ -266,6 +266,8 @@ TEST_CASE("c: NULL handles and NULL results are refused by name") {
     weft_kernel_store* store = nullptr;
     CHECK_REFUSED("store is NULL", weft_kernel_store_create("k.npy", {1, 0, 1, 0}, 1, 0, nullptr));
     CHECK_REFUSED("file is NULL", weft_kernel_store_create(nullptr, {1, 0, 1, 0}, 1, 0, &store));
+    CHECK_REFUSED("weft_kernel_store_create: no file (got an empty path, need one)",
+                  weft_kernel_store_create("", {1, 0, 1, 0}, WEFT_FLOAT32, 0, &store));
     CHECK_REFUSED("backend is NULL",
                   weft_kernel_store_fill(store, backend, nullptr, 1, none, none, nullptr, nullptr));
     CHECK_REFUSED("store is NULL", weft_kernel_store_describe(store, nullptr));

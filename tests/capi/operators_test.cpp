@@ -292,6 +292,10 @@ TEST_CASE("c: a solve continues from its checkpoint") {
         CHECK_OK(weft_kernel_solve(backend, k, in(y), out(resumed), &options, &report));
         CHECK(report.resumed == 4);
         CHECK(resumed == whole);
+        weft_kernel_solve_options nameless = options;
+        nameless.checkpoint = "";
+        CHECK_REFUSED("weft_kernel_solve_options.checkpoint: no file (got an empty path, need one, or NULL)",
+                      weft_kernel_solve(backend, k, in(y), out(resumed), &nameless, nullptr));
         options.resume = 2;
         CHECK_REFUSED("weft_kernel_solve_options.resume",
                       weft_kernel_solve(backend, k, in(y), out(resumed), &options, nullptr));

@@ -136,6 +136,50 @@ TEST_CASE("devices: one is lost in a kernel matrix") {
     for (std::uint64_t index = 0; index < 60; index += 7) survives(index, LostWaits::say_lost, kernel);
 }
 
+TEST_CASE("devices: one is lost in a product with an operator whose pairs are shared") {
+    // What a device had finished before it was lost stays, and the rest is made by the other one: no bit
+    // differs.
+    constexpr std::uint64_t kRows = 5000;
+    std::vector<double> x(kRows * 2), v(kRows), right;
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.01 * static_cast<double>(i * 37 % 500);
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = 0.1 * static_cast<double>(i * 7 % 19) - 1;
+    weft::Config config = pair_config();
+    config.chunk_elements = 64;
+    std::uint64_t index = 0;
+    for (bool reached = true; reached; index += 5) {
+        CAPTURE(index);
+        const Watchdog watchdog("product, lost at call " + std::to_string(index));
+        control().reset();
+        {
+            Devices devices(config);
+            if (!devices[0].device().shader_float64) return;
+            const weft::KernelOperator k(
+                devices, {}, x, {kRows, 0, 2},
+                {.type = weft::kFloat64, .symmetric = weft::Choice::on, .low_rank = weft::Choice::off});
+            std::vector<double> out(kRows, 1.0);
+            if (right.empty()) {
+                weft::kernel_apply(devices, k, v, out);
+                right = out;
+            }
+            control().fail({.calls = Calls::may_lose, .index = index, .result = weft_fault::kDeviceLost});
+            const weft::OpReport report = weft::kernel_apply(devices, k, v, out);
+            INFO("failed function: " << control().failed());
+            reached = !control().failed().empty();
+            CHECK(count_lost(devices) <= 1);
+            check_rows_name_losses(report, devices);
+            CHECK(report.items == kRows * (kRows + 1) / 2);
+            CHECK(out == right);
+            out.assign(kRows, 1.0);
+            weft::kernel_apply(devices, k, v, out);  // on the other device alone
+            CHECK(out == right);
+            CHECK(count_lost(devices) == (control().failed().empty() ? 0 : 1));
+        }
+        check_nothing_left();
+    }
+    MESSAGE(index << " calls");
+    CHECK(index > 10);
+}
+
 TEST_CASE("devices: work in place is not repeated, and the call says so") {
     const Watchdog watchdog("in place");
     control().reset();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel operators and solvers over ranks, and ranks of several devices. Completes ranks_cases.hpp.
-#include <unistd.h>
-
+#include <algorithm>
 #include <stdexcept>
 #include <string_view>
 
@@ -37,6 +36,24 @@ double norm(const std::vector<float>& values) {
     return std::sqrt(sum);
 }
 
+/// (docs/mpi.md) Two solutions, each with its residual and the rounding of its products. Returns the
+/// rounding.
+double require_same_solution(const weft::KernelOperator& k, const std::vector<float>& y,
+                             const std::vector<float>& one, const std::vector<float>& other,
+                             const weft::KernelSolveOptions& options) {
+    double sum = 0;
+    std::vector<float> apart(one.size());
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        apart[i] = one[i] - other[i];
+        sum += std::abs(static_cast<double>(one[i])) + std::abs(static_cast<double>(other[i]));
+    }
+    const auto rows = static_cast<double>(k.shape().samples);
+    const auto columns = static_cast<std::uint32_t>(y.size() / k.shape().samples);
+    const double rounding = std::sqrt(rows) * k.estimate(columns).error * sum;
+    require(norm(apart) <= (2 * options.tolerance * norm(y) + rounding) / options.lambda, "another solution");
+    return rounding;
+}
+
 /// Products over ranks are those of the definition; all values of K are summed up in the order of one
 /// process.
 template <class Where>
@@ -56,9 +73,7 @@ void products(Run& run, Where& where) {
             check_product(x, x, v, out, kQubits, bound, "a product");
             weft::kernel_apply(where, k, v, want);
             require(out == want, "a product has other bits");
-            std::uint64_t made = report.items, sum = 0;
-            MPI_Allreduce(&made, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-            require(sum >= 500 * 500, "pairs of a product");
+            require(run.sum(report.items) >= 500 * 500, "pairs of a product");
             const weft::KernelOperator both =
                 weft::mpi::kernel_operator(run.ranks, where, {}, x, y, cross, options);
             weft::mpi::kernel_apply(run.ranks, where, both, of_y, out);
@@ -72,6 +87,52 @@ void products(Run& run, Where& where) {
         }
 }
 
+/// Given states: what one process makes, within the bounds of docs/mpi.md.
+template <class Where>
+void states(Run& run, Where& where) {
+    constexpr std::uint32_t kQubits = 3;
+    constexpr double kLambda = 0.1, kTolerance = 1e-3;
+    const auto made = [](std::size_t rows, double step) {
+        const std::vector<float> parts = numbers(rows * 16, step);
+        std::vector<weft::c32> all(rows * 8);
+        for (std::size_t i = 0; i < rows; ++i) {
+            const std::vector<float> row(&parts[i * 16], &parts[i * 16] + 16);
+            const auto length = static_cast<float>(norm(row));
+            for (std::size_t j = 0; j < 8; ++j)
+                all[i * 8 + j] = {row[2 * j] / length, row[2 * j + 1] / length};
+        }
+        return all;
+    };
+    const std::vector<weft::c32> x = made(200, 0.37), y = made(150, 0.53);
+    const std::vector<float> v = numbers(200, 0.31), of_y = numbers(150, 0.31);
+    std::vector<float> out(200), want(200);
+    const weft::KernelOperatorOptions rows{.symmetric = weft::Choice::off};
+    const weft::KernelOperator k = weft::mpi::kernel_operator(run.ranks, where, x, {200, 0, kQubits}, rows);
+    weft::mpi::kernel_apply(run.ranks, where, k, v, out);
+    weft::kernel_apply(where, k, v, want);
+    const double error = k.estimate().error;
+    const auto near = [&](const std::vector<float>& got, const std::vector<float>& of) {
+        double sum = 0, most = 0;
+        for (const float value : of) sum += std::abs(static_cast<double>(value));
+        for (std::size_t i = 0; i < got.size(); ++i)
+            most = std::max(most, std::abs(static_cast<double>(got[i]) - static_cast<double>(want[i])));
+        return most <= 2 * error * sum;
+    };
+    require(near(out, v), "a product of states");
+    const weft::KernelOperator both =
+        weft::mpi::kernel_operator(run.ranks, where, x, y, {200, 150, kQubits}, rows);
+    weft::mpi::kernel_apply(run.ranks, where, both, of_y, out);
+    weft::kernel_apply(where, both, of_y, want);
+    require(near(out, of_y), "a product of states with others");
+    std::vector<float> predictions(200);
+    weft::mpi::kernel_predict(run.ranks, where, x, y, of_y, predictions, {200, 150, kQubits});
+    require(near(predictions, of_y), "predictions of states");
+    const weft::KernelSolveOptions options{.lambda = kLambda, .tolerance = kTolerance, .rank = 20};
+    require(weft::mpi::kernel_solve(run.ranks, where, k, v, out, options).converged, "a solve of states");
+    weft::kernel_solve(where, k, v, want, options);
+    require_same_solution(k, v, out, want, options);
+}
+
 /// The bounds of docs/mpi.md, against the answers of one process.
 template <class Where>
 void solves(Run& run, Where& where) {
@@ -80,7 +141,6 @@ void solves(Run& run, Where& where) {
     constexpr std::size_t kRows = 500, kColumns = 2, kValues = 4;
     const std::vector<float> x = numbers(kRows * kQubits, 0.7), y = numbers(kRows * kColumns, 1.7);
     const weft::KernelOperator k = weft::mpi::kernel_operator(run.ranks, where, {}, x, {kRows, 0, kQubits});
-    const double error = k.estimate(kColumns).error;
     for (const std::uint32_t rank : {0u, 60u}) {
         std::vector<float> alpha(y.size()), one(y.size()), image(y.size()), left(y.size());
         const weft::KernelSolveOptions options{.lambda = kLambda, .tolerance = kTolerance, .rank = rank};
@@ -88,21 +148,13 @@ void solves(Run& run, Where& where) {
             weft::mpi::kernel_solve(run.ranks, where, k, y, alpha, options);
         require(report.converged && report.residual() <= kTolerance, "a solve does not converge");
         weft::kernel_solve(where, k, y, one, options);
-        // (docs/mpi.md) The solutions of two solves, each with its residual and the rounding of its products.
-        double sum = 0;
-        std::vector<float> apart(y.size());
-        for (std::size_t i = 0; i < y.size(); ++i) {
-            apart[i] = alpha[i] - one[i];
-            sum += std::abs(static_cast<double>(alpha[i])) + std::abs(static_cast<double>(one[i]));
-        }
-        const double rounding = std::sqrt(static_cast<double>(kRows)) * error * sum;
-        require(norm(apart) <= (2 * kTolerance * norm(y) + rounding) / kLambda, "another solution");
+        const double rounding = require_same_solution(k, y, alpha, one, options);
         weft::kernel_apply(where, k, alpha, image, {.lambda = kLambda});
         for (std::size_t i = 0; i < y.size(); ++i) left[i] = y[i] - image[i];
         require(norm(left) <= 1.1 * kTolerance * norm(y) + rounding, "the residual of a solution");
-        std::uint32_t iterations = report.iterations, most = 0;
-        MPI_Allreduce(&iterations, &most, 1, MPI_UINT32_T, MPI_MAX, MPI_COMM_WORLD);
-        require(iterations == most, "ranks ended in other iterations");
+        require(run.sum(report.iterations) ==
+                    std::uint64_t{report.iterations} * static_cast<std::uint64_t>(run.ranks.size()),
+                "ranks ended in other iterations");
     }
     std::vector<float> values(kValues), vectors(kRows * kValues), one(kValues), of_one(vectors.size());
     const weft::KernelEigenReport report = weft::mpi::kernel_eigen(run.ranks, where, k, values, vectors);
@@ -180,8 +232,72 @@ void solve_refusals(Run& run) {
 
 void operators(Run& run) {
     products(run, run.backend);
+    states(run, run.backend);
     solves(run, run.backend);
     solve_refusals(run);
+}
+
+/// A solve that one rank stops continues to the same bits over as many ranks, and to the same answer over
+/// others: over those of the call before, which left its checkpoint.
+void checkpoints(Run& run) {
+    constexpr std::uint32_t kQubits = 4;
+    const std::vector<float> x = numbers(500 * kQubits, 0.7), y = numbers(500 * 2, 1.7);
+    const weft::KernelOperator k =
+        weft::mpi::kernel_operator(run.ranks, run.backend, {}, x, {500, 0, kQubits});
+    std::vector<float> want(y.size()), alpha(y.size(), -3);
+    weft::KernelSolveOptions options{.lambda = 0.05, .tolerance = 1e-4, .max_iterations = 200, .rank = 8};
+    const auto solve = [&](std::vector<float>& to) {
+        return weft::mpi::kernel_solve(run.ranks, run.backend, k, y, to, options);
+    };
+    const auto stopped_after = [&](std::uint32_t iterations) {
+        if (run.ranks.rank() == run.ranks.size() - 1)
+            options.batch.progress = [iterations](const weft::Progress& progress) {
+                if (progress.done >= iterations) throw std::runtime_error("enough");
+            };
+        bool stopped = false;
+        try {
+            solve(alpha);
+        } catch (const std::exception& error) {
+            stopped = has(error.what(), "enough");
+        }
+        require(stopped && alpha == std::vector<float>(y.size(), -3), "a solve that was stopped");
+        options.batch.progress = {};
+    };
+    const weft::KernelSolveReport whole = solve(want);
+    require(whole.converged && whole.iterations > 10, "a solve without a checkpoint");
+    options.checkpoint = run.folder / "of other ranks";
+    options.checkpoint_every = 3;
+    options.resume = true;
+    if (run.sum(std::filesystem::exists(options.checkpoint) ? 1 : 0) != 0) {
+        std::vector<float> other(y.size());
+        const weft::KernelSolveReport report = solve(other);
+        require(report.resumed == 6 && report.converged, "a checkpoint of other ranks");
+        require_same_solution(k, y, other, want, options);
+    }
+    options.checkpoint = run.folder / "of these";
+    for (const std::uint32_t stop : {2u, 5u, 8u}) stopped_after(stop);
+    std::vector<float> again(y.size());
+    const weft::KernelSolveReport report = solve(again);
+    require(report.resumed == 6 && report.iterations == whole.iterations && again == want,
+            "a solve that goes on has other bits");
+    require(solve(again).iterations == whole.iterations && again == want, "a solve that had ended");
+    options.lambda = 0.1;
+    require(has(text_of_error(weft::Errc::invalid_argument, [&] { solve(again); }),
+                "another lambda (the checkpoint has 0.05, the call has 0.1)"),
+            "a checkpoint of another lambda");
+    options.lambda = 0.05;
+    options.checkpoint = run.folder / "none" / "solve";
+    require(has(text_of_error(weft::Errc::io, [&] { solve(again); }), "the checkpoint: cannot"),
+            "a checkpoint that cannot be written");
+    run.ranks.together([&] {
+        if (run.ranks.rank() != 0) return;
+        std::filesystem::remove(run.folder / "of these");
+        std::filesystem::remove(run.folder / "of other ranks");
+    });
+    options.checkpoint = run.folder / "of other ranks";
+    stopped_after(8);
+    const int most = 4;
+    if (run.ranks.rank() == 0 && run.ranks.size() == most) std::filesystem::remove(options.checkpoint);
 }
 
 /// A rank that drives several devices: the same results.
@@ -189,6 +305,7 @@ void devices(Run& run) {
     const weft::Config config = run.ranks.config();
     weft::Devices several(std::vector<weft::Config>{config, config});
     products(run, several);
+    states(run, several);
     solves(run, several);
     constexpr std::uint32_t kQubits = 3;
     const std::vector<float> x = numbers(330 * kQubits, 0.7);
@@ -202,12 +319,12 @@ void devices(Run& run) {
         const weft::KernelMatrixHostOptions& options =
             circuit.reupload ? tiled : weft::KernelMatrixHostOptions{};
         weft::kernel_matrix(run.backend, circuit, x, want, shape, options);
+        // The threads of the devices write through MPI-IO in turns.
+        Ranks ranks(run.communicator, {.map_files = circuit.reupload ? weft::Choice::off : weft::Choice::on});
         const weft::OpReport report =
-            weft::mpi::kernel_matrix(run.ranks, several, circuit, x, file, shape, weft::kFloat32, options);
+            weft::mpi::kernel_matrix(ranks, several, circuit, x, file, shape, weft::kFloat32, options);
         require(same(values_in(file), want), "K of several devices has other bits");
-        std::uint64_t made = report.items, sum = 0;
-        MPI_Allreduce(&made, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-        require(sum == shape.pairs(), "pairs of several devices");
+        require(run.sum(report.items) == shape.pairs(), "pairs of several devices");
         const weft::mpi::BlockCyclic layout{run.ranks.size(), 1, 64};
         std::vector<float> k(weft::mpi::local_part(layout, run.ranks.rank(), shape).values());
         weft::mpi::kernel_matrix(run.ranks, several, circuit, x, layout, k, shape, weft::mpi::Triangle::both,
@@ -219,28 +336,6 @@ void devices(Run& run) {
                     require(k[at++] == want[i * 330 + j], "a local part of several devices");
     }
     require(!run.ranks.configs(config).empty(), "no device for a rank");
-}
-
-/// The last rank leaves in the middle of a solve: the others name it.
-void silent_in_a_solve(Run& run) {
-    Ranks ranks(MPI_COMM_WORLD, {.timeout_s = 2});
-    const int last = ranks.size() - 1;
-    const std::vector<float> x = numbers(300, 0.7), y = numbers(100, 1.1);
-    std::vector<float> alpha(100);
-    const weft::KernelOperator k = weft::mpi::kernel_operator(ranks, run.backend, {}, x, {100, 0, 3});
-    weft::KernelSolveOptions options{.lambda = 1e-6, .tolerance = 1e-12, .rank = 0};
-    if (ranks.rank() == last)
-        options.batch.progress = [](const weft::Progress& p) {
-            while (p.done >= 2) pause();
-        };
-    const std::string text = text_of_error(
-        weft::Errc::device_lost, [&] { weft::mpi::kernel_solve(ranks, run.backend, k, y, alpha, options); });
-    require(ranks.lost() && has(text, "rank " + std::to_string(last) + " of " + std::to_string(ranks.size()) +
-                                          " has not come within 2 s"),
-            "the missing rank has no name");
-    std::printf("NAMED\n");
-    std::fflush(stdout);
-    abort_after_all();
 }
 
 }  // namespace ranks_test

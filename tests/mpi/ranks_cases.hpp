@@ -68,23 +68,28 @@ struct Run {
     Ranks& ranks;
     weft::Backend& backend;
     std::filesystem::path folder;
+    MPI_Comm communicator;
+
+    /// Of the ranks' numbers.
+    std::uint64_t sum(std::uint64_t mine) const {
+        std::uint64_t all = 0;
+        MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, communicator);
+        return all;
+    }
 };
 
-/// Ends all ranks when each has had the time to say what it found. The others need this rank's help to reach
-/// the memory that it shares, so it goes on to call MPI.
-[[noreturn]] inline void abort_after_all() {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-    while (std::chrono::steady_clock::now() < end) {
-        int found = 0;
-        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
-        usleep(1000);
-    }
-    MPI_Abort(MPI_COMM_WORLD, 7);
-    std::abort();
+/// Without taking a core from ranks that work.
+inline void wait_for_all(MPI_Comm communicator) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibarrier(communicator, &request);
+    for (int done = 0; done == 0; usleep(500)) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 }
 
 void operators(Run& run);
+void checkpoints(Run& run);
 void devices(Run& run);
-void silent_in_a_solve(Run& run);
+/// The loss of a rank of two: the other prints that it got its name, and ends with MPI_Abort.
+void loss(const std::string& name, Run& run);
+weft::Program affine(weft::Backend& backend);
 
 }  // namespace ranks_test

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every rank runs: test_mpi.py starts it under mpirun with the name of a case and a folder."""
+"""What every rank runs: test_mpi.py starts it under mpirun with the names of cases and a folder for each."""
 import os
 import resource
 import signal
@@ -58,6 +58,13 @@ def case_operator(ranks, folder):
     circuit = {"weights": np.full((2, 4), 0.3), "reupload": True, "dtype": "float64"}
     layers = kernel_operator(ranks, X, **circuit)
     assert np.abs(layers @ v - weftgpu.kernel_matrix(X, **circuit) @ v).max() < 1e-9
+    solves(ranks, folder, k, dense, v)
+    states = np.exp(1j * RNG.uniform(0, 6, (200, 4))) / 2
+    given = kernel_operator(ranks, states, dtype="float64", lambda_=0.5)
+    of_states = np.abs(states @ states.conj().T) ** 2 + 0.5 * np.eye(200)
+    assert np.abs(given @ v[:200] - of_states @ v[:200]).max() < 1e-9
+    weights, report = given.solve(v[:200, 0], tol=1e-9, rank=10)
+    assert report.converged and np.abs(of_states @ weights - v[:200, 0]).max() < 1e-7
     small = kernel_operator(ranks, X[:1])  # some ranks have no rows
     assert np.abs(small.matvec(np.ones(1)) - 1).max() < 1e-6
     try:
@@ -66,6 +73,30 @@ def case_operator(ranks, folder):
         return
     alpha, info = cg(k, v[:, 0], atol=1e-9)
     assert info == 0 and np.linalg.norm(dense @ alpha - v[:, 0]) < 1e-4
+
+
+def solves(ranks, folder, k, dense, v):
+    """With a preconditioner, and from a checkpoint of as many ranks and of one."""
+    file = os.path.join(folder, "solve")
+    alpha, report = k.solve(v, tol=1e-9, rank=60)
+    assert report.converged and np.linalg.norm(dense @ alpha - v) < 1.1e-9 * np.linalg.norm(v) + 1e-9
+    assert ranks.comm.allgather(alpha.tobytes()) == [alpha.tobytes()] * ranks.size
+    plain = k.solve(v[:, 0], tol=1e-9, rank=0)
+    assert plain[0].shape == (700,) and report.iterations < plain[1].iterations
+    options = {"tol": 1e-9, "rank": 60, "checkpoint": file, "checkpoint_every": 2, "resume": True}
+    part = k.solve(v, max_iterations=5, **options)[1]
+    assert not part.converged and os.path.exists(file)
+    again, report = k.solve(v, **options)
+    assert report.resumed == 5 and again.tobytes() == alpha.tobytes()
+    with_one = weftgpu.kernel_operator(X, dtype="float64", lambda_=0.5).solve(v, **options) if ranks.rank == 0 else None
+    assert with_one is None or np.abs(with_one[0] - alpha).max() < 1e-7
+    if ranks.size > 1:
+        text = raised(weftgpu.InvalidArgument, lambda: k.solve(v, tol=0.1 / (1 + ranks.rank)))
+        assert "differ in tol (rank 0 has 0.1" in text, text
+    text = raised(weftgpu.InvalidArgument, lambda: kernel_operator(ranks, X, Y).solve(v))
+    assert "need an operator of x alone" in text
+    text = raised(weftgpu.InvalidArgument, lambda: k.solve(v, 0.0))
+    assert "lambda out of range" in text, text
 
 
 def case_batch(ranks, folder):
@@ -130,7 +161,29 @@ def case_silent(ranks, folder):
     ranks = Ranks(timeout=1)
     if ranks.rank == ranks.size - 1:
         time.sleep(600)
-    text = raised(weftgpu.DeviceLost, lambda: kernel_matrix(ranks, X, out=os.path.join(folder, "k.npy")))
+    require_named(ranks, lambda: kernel_matrix(ranks, X, out=os.path.join(folder, "k.npy")))
+
+
+def case_stopped(ranks, folder):
+    """The last rank stops in the middle of a solve: the others name it."""
+    y = np.ones(len(X))
+    kernel_operator(ranks, X, lambda_=1e-3).solve(y)  # compiles what takes longer than the limit
+    ranks = Ranks(timeout=1)
+    k = kernel_operator(ranks, X, lambda_=1e-3)
+    if ranks.rank == ranks.size - 1:
+        steps, together = iter(range(100)), ranks.together
+
+        def stop_at_some_time(step):
+            if next(steps) == 8:
+                os.kill(os.getpid(), signal.SIGSTOP)
+            return together(step)
+
+        ranks.together = stop_at_some_time
+    require_named(ranks, lambda: k.solve(y, rank=0, tol=1e-12))
+
+
+def require_named(ranks, call):
+    text = raised(weftgpu.DeviceLost, call)
     assert ranks.lost and f"rank {ranks.size - 1} of {ranks.size} has not come within 1 s" in text, text
     print("NAMED", flush=True)
     end = time.monotonic() + 2  # until all have said so, for which they may need this rank's help
@@ -142,7 +195,10 @@ def case_silent(ranks, folder):
 
 try:
     everyone = Ranks()
-    globals()["case_" + sys.argv[1]](everyone, sys.argv[2])
+    for case in sys.argv[1].split(","):
+        own = os.path.join(sys.argv[2], case)
+        everyone.together(lambda own=own: os.makedirs(own, exist_ok=True))
+        globals()["case_" + case](everyone, own)
     everyone.close()
     if MPI.COMM_WORLD.Get_rank() == 0:
         print("DONE", MPI.COMM_WORLD.Get_size(), flush=True)

@@ -249,6 +249,63 @@ def test_arguments_of_a_wrong_kind(call, text):
     assert "incompatible" not in str(caught.value)
 
 
+ROWS = np.zeros((3, 2), np.float32)
+FIELD = weftgpu.Field("babybear")
+SCALARS = [
+    ("kernel_matrix", lambda **o: weftgpu.kernel_matrix(ROWS, **o), ("map", "reupload", "scale", "normalize", "jitter", "state_tile")),
+    ("estimate_kernel_matrix", lambda **o: weftgpu.estimate_kernel_matrix(**{"samples": 3, "qubits": 2, **o}),
+     ("samples", "qubits", "map", "scale", "normalize")),
+    ("kernel_operator", lambda **o: weftgpu.kernel_operator(ROWS, **o), ("map", "reupload", "scale", "normalize", "jitter", "lambda_")),
+    ("KernelOperator.solve", lambda **o: weftgpu.kernel_operator(ROWS).solve(ROWS[:, 0], **{"lambda_": 0.1, **o}),
+     ("lambda_", "rank", "tol", "max_iterations", "seed", "checkpoint", "checkpoint_every", "resume")),
+    ("KernelOperator.eigen", lambda **o: weftgpu.kernel_operator(ROWS).eigen(**{"k": 1, **o}), ("k", "tol", "max_products", "seed")),
+    ("KernelOperator.estimate", lambda **o: weftgpu.kernel_operator(ROWS).estimate(**o), ("columns",)),
+    ("encode", lambda **o: weftgpu.encode(ROWS, **{"method": "angle", "qubits": 2, **o}), ("method", "qubits", "strict")),
+    ("Lattice", lambda **o: weftgpu.Lattice(**{"lattice": "e8", **o}), ("lattice", "q", "levels", "beta", "alpha", "max_retries", "packed")),
+    ("Field", lambda **o: weftgpu.Field(**o), ("name",)),
+    ("Field.neg", lambda **o: FIELD.neg(np.zeros(4, np.uint32), **o), ("checked", "montgomery")),
+    ("Field.ntt", lambda **o: FIELD.ntt(np.zeros(4, np.uint32), **o), ("order", "axis", "checked", "montgomery")),
+    ("Field.ntt_root", lambda **o: FIELD.ntt_root(**o), ("n",)),
+    ("Field.lde", lambda **o: FIELD.lde(np.zeros(4, np.uint32), **{"blowup": 2, **o}), ("blowup", "order", "axis")),
+    ("Backend", lambda **o: weftgpu.Backend(**o), ("path", "queues", "log_level", "chunk_elements", "memory_limit", "ring_slots", "copy_threads", "cache")),
+    ("Devices", lambda **o: weftgpu.Devices(**o), ("path", "queues", "ring_slots")),
+    ("Stream", lambda **o: weftgpu.Stream(**o), ("name", "queue")),
+    ("Stream.fill", lambda **o: weftgpu.Stream().fill(weftgpu.Buffer(3), **o), ("value",)),
+    ("Stream.wait", lambda **o: weftgpu.Stream().wait(**o), ("timeout",)),
+    ("Event.wait", lambda **o: weftgpu.Stream().submit().wait(**o), ("timeout",)),
+    ("Buffer", lambda **o: weftgpu.Buffer(**{"shape": 3, **o}), ("pinned", "cuda", "name")),
+    ("normalize_kernel_matrix", lambda **o: weftgpu.normalize_kernel_matrix(np.eye(3), **o), ("jitter",)),
+    ("kernel_alignment", lambda **o: weftgpu.kernel_alignment(np.eye(3), np.ones(3), **o), ("rescale_labels",)),
+]
+
+
+@pytest.mark.parametrize("call, function, names", SCALARS, ids=[call for call, _, _ in SCALARS])
+def test_a_scalar_of_a_wrong_kind_is_named(call, function, names):
+    for name in names:
+        for value in (np.array([1.0, 2.0]), object(), [0.5], 1j):
+            with pytest.raises((TypeError, weftgpu.InvalidArgument)) as caught:
+                function(**{name: value})
+            assert str(caught.value).startswith(f"{call}: {name}: wrong type (got {type(value).__name__}, need "), str(caught.value)
+
+
+def test_calls_of_users_that_do_not_fit():
+    stream, buffer = weftgpu.Stream(), weftgpu.Buffer(3)
+    for function, text in (
+        (lambda: buffer[1], "Buffer.__getitem__: wrong type .got int, need slice"),
+        (lambda: stream.replay(3), "Stream.replay: sequence: wrong type .got int, need Sequence"),
+        (lambda: stream.wait_for(None), "Stream.wait_for: event: wrong type .got None, need Event"),
+        (lambda: stream.record(5), "Stream.record: steps: wrong type .got int, need Callable"),
+        (lambda: stream.fill(buffer), "Stream.fill: value: missing .need int"),
+        (lambda: stream.fill(buffer, 1, 2), "Stream.fill: too many arguments .got 3, need at most 2"),
+        (lambda: stream.fill(buffer, values=1), "Stream.fill: values: no such argument .need target, value"),
+        (lambda: stream.fill(buffer, 1, target=buffer), "Stream.fill: target: given twice"),
+        (lambda: weftgpu.clip_kernel_matrix(), "clip_kernel_matrix: k: missing"),
+        (lambda: weftgpu.last_report().stage_s(3), "BatchReport.stage_s: stage: wrong type .got int, need str"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            function()
+
+
 def test_numbers_out_of_range():
     for call in (lambda: weftgpu.encode(np.zeros((3, 2), np.float32), "angle", qubits=-1),
                  lambda: weftgpu.Lattice("e8", q=-4), lambda: weftgpu.Backend(ring_slots=2**40)):

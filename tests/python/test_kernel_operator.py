@@ -101,6 +101,15 @@ def test_a_solve_is_continued(x, rng, tmp_path):
     with pytest.raises(weftgpu.InvalidArgument, match="another lambda .the checkpoint has 0.001, the call has 0.01"):
         k.solve(y, 1e-2, **options)
 
+    def again(*_):
+        k.solve(y, 1e-3, **{**options, "resume": False})
+
+    os.remove(file)
+    with pytest.raises(weftgpu.Error, match="another solve, of this process or another, has this checkpoint"):
+        k.solve(y, 1e-3, progress=again, **options)
+    with pytest.raises(weftgpu.InvalidArgument, match="KernelOperator.solve: checkpoint: no file .got an empty path"):
+        k.solve(y, 1e-3, checkpoint="")
+
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_rows_and_diagonal(dtype, x, rng):

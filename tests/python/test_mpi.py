@@ -25,17 +25,17 @@ def run(ranks, case, folder):
              "MPICH_ASYNC_PROGRESS": "1"})
 
 
-@pytest.mark.parametrize("case", ["matrix", "operator", "batch", "refusals"])
 @pytest.mark.parametrize("ranks", [1, 2, 3])
-def test_ranks(ranks, case, tmp_path):
-    done = run(ranks, case, tmp_path)
+def test_ranks(ranks, tmp_path):
+    done = run(ranks, "matrix,operator,batch,refusals", tmp_path)
     assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, [f"DONE {ranks}"]), done.stdout + done.stderr
 
 
-def test_a_rank_that_never_comes_is_named(tmp_path):
-    done = run(3, "silent", tmp_path)
+@pytest.mark.parametrize("case", ["silent", "stopped"])
+def test_a_rank_that_is_lost_is_named(case, tmp_path):
+    done = run(3, case, tmp_path)
     assert done.returncode != 0 and done.stdout.count("NAMED") == 2, done.stdout + done.stderr
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(tmp_path / case) == []
 
 
 def test_the_package_does_not_import_mpi(run_python):

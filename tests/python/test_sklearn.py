@@ -299,6 +299,14 @@ def test_without_scikit_learn(run_python):
     assert "weftgpu.sklearn needs scikit-learn 1.6 or newer" in done.stderr
 
 
+def test_pickles_name_the_module_that_users_import():
+    for name in weftgpu.sklearn.__all__:
+        thing = getattr(weftgpu.sklearn, name)
+        assert thing.__module__ == "weftgpu.sklearn"
+        assert pickle.loads(f"cweftgpu.sklearn\n{name}\n.".encode()) is thing
+        assert b"_kernel" not in pickle.dumps(thing())
+
+
 @pytest.mark.parametrize("name", ["__module__", *weftgpu.sklearn.__all__])
 def test_docstring(name):
     thing = weftgpu.sklearn if name == "__module__" else getattr(weftgpu.sklearn, name)

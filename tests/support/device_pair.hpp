@@ -20,12 +20,13 @@ inline std::string pair_of_devices() {
 }
 
 /// Runs body(Devices&) with chunks of `chunk_elements`, so that small calls are shared too, and checks that
-/// no object is left on any device.
+/// no object is left on any device. `again`: how many more backends than those of the pair.
 template <class Body>
-void on_devices(std::uint64_t chunk_elements, Body&& body) {
+void on_devices(std::uint64_t chunk_elements, Body&& body, std::size_t again = 0) {
     weft::Config config = weft::Config::from_env();
     if (!make_backend(config)) return;
     config.device = pair_of_devices();
+    for (; again != 0; --again) config.device += config.device.substr(config.device.rfind(','));
     config.chunk_elements = chunk_elements;
     weft::Devices devices(config);
     REQUIRE(devices.size() >= 2);

@@ -5,6 +5,7 @@
 Usage: kernel_operator_test.py PATH_OF_WEFT [unittest arguments].
 """
 import cmath
+import fcntl
 import json
 import math
 import os
@@ -192,12 +193,15 @@ class KernelOperator(Case):
             with open(file, "r+b") as damaged:
                 damaged.seek(200)
                 damaged.write(b"?!")
-            self.refuse(4, "solve.ckpt: the checkpoint is damaged", *resume)
+            self.refuse(USAGE, "solve.ckpt: the checkpoint is damaged", *resume)
             os.remove(file)
         self.assertEqual(self.files(), sorted([*before, "out.npy"]))
         with open(file, "w") as notes:
             notes.write("my notes")
-        self.refuse(4, "it is no checkpoint of a solve", *resume)
+        self.refuse(USAGE, "solve.ckpt: it is no checkpoint of a solve", *resume)
+        with open(file) as notes:
+            fcntl.flock(notes, fcntl.LOCK_EX)  # as another solve does
+            self.refuse(4, "solve.ckpt: another solve, of this process or another, has this checkpoint", *resume)
         self.refuse(USAGE, "--resume: needs the file", *solve, "--resume")
 
     def test_a_solve_that_does_not_converge_says_so(self):
@@ -236,12 +240,21 @@ class KernelOperator(Case):
             self.assertRegex(self.succeed("kernel", *arguments, "--explain"), "never stored; a product with 2 columns")
         self.assertEqual(self.files(), self.inputs)
 
+    def test_help_of_normalize_is_true_of_any_norm(self):
+        for command in (["kernel"], *(["kernel", name] for name in ("apply", "solve", "eigen"))):
+            text = " ".join(self.succeed(*command, "--help").split())
+            self.assertIn("--normalize Divide by the roots of the diagonal", text)
+            self.assertIn("Added to the diagonal that --normalize divides by", text)
+
     def test_several_devices(self):
         self.succeed("kernel", "apply", self.x, self.v, "-o", self.out)
         _, alone = self.read()
         report = json.loads(self.succeed("kernel", "apply", self.x, self.v, "-o", self.out, "--device", "cpu,cpu", "--json"))
         self.near(self.read()[1], alone, 1e-12)
         self.assertEqual(len(report["devices"]), 2)
+        plan = json.loads(self.succeed("kernel", "apply", self.x, self.v, "--explain", "--json", "--device", "cpu,cpu"))
+        self.assertTrue(plan["device"].startswith("2 x "))
+        self.assertIn("not symmetric over 2 devices: a software device", plan["reasons"])
 
     def test_refusals(self):
         bad = self.write("bad.npy", matrix([*self.x_rows[:4], [0, math.inf, 0], *self.x_rows[5:]]))
@@ -250,11 +263,18 @@ class KernelOperator(Case):
         inputs, o = self.files(), ["-o", self.out]
         for pattern, arguments in (
                 ("-o: needs the file", ["apply", self.x, self.v]),
+                ("--checkpoint: no name", ["solve", self.x, self.v, "--checkpoint", "", *o]),
+                ("--y: no name", ["apply", self.x, self.v, "--y", "", *o]),
+                ("--weights: no name", ["apply", self.x, self.v, "--weights", "", *o]),
+                ("-o.*: no name", ["apply", self.x, self.v, "-o", ""]),
+                ("X: no name", ["apply", "", self.v, *o]),
                 ("V is required", ["apply", self.x, *o]),
                 (r"w.npy: wrong shape .got .7, 3., need .23,. or .23, columns", ["apply", self.x, self.w, *o]),
                 ("columns out of range .got 65, need 1 to 64", ["apply", self.x, wide, *o]),
                 (r"bad.npy: .*4", ["apply", bad, self.v, *o]),
                 (r"bad.npy: .*4", ["solve", bad, self.v, *o]),
+                (r"bad.npy: row 4", ["predict", bad, self.x, self.v, *o]),
+                (r"bad.npy: row 4", ["predict", self.y, bad, self.v, *o]),
                 ("single.npy: wrong type .got '<f4', need float64", ["predict", self.y, single, self.v, *o]),
                 ("--lambda: of the diagonal", ["apply", self.x, self.w, "--y", self.y, "--lambda", "1", *o]),
                 ("--jitter: goes with --normalize", ["apply", self.x, self.v, "--jitter", "1", *o]),

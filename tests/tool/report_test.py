@@ -97,7 +97,7 @@ class Case(unittest.TestCase):
 
 class Reports(Case):
     def test_transforms(self):
-        self.report("ntt", "--field", "babybear", "--log-size", "7", "--orders", "nn,nr,rn", "--batch-sizes", "1,9", "--no-plot")
+        self.report("ntt", "--field", "babybear", "--log-size", "7", "--orders", "nn,nr,nn,rn,nr", "--batch-sizes", "1,9", "--no-plot")
         results = self.results("ntt")
         self.assertEqual([(r["process"], r["batch_size"]) for r in results["results"]],
                          [(p, n) for n in (1, 9) for p in ("nn", "nr", "rn")])

@@ -46,6 +46,9 @@ struct RanksOptions {
     /// Seconds after which a rank that does not come to a common step counts as dead. Must exceed the time of
     /// a few tiles or jobs, because ranks come when they have finished theirs.
     double timeout_s = 600;
+    /// How ranks write a file of K: through a mapping, or MPI-IO. A file must not be mapped on several
+    /// machines. automatic: mapped if all ranks are on one machine.
+    Choice map_files = Choice::automatic;
 };
 
 /// The ranks that work together. Move-only; belongs to the thread that may call MPI (MPI_THREAD_FUNNELED).
@@ -107,15 +110,14 @@ class RankDevices {
 };
 
 /// kernel_matrix of features or states that are the same on every rank, into one .npy file that all ranks can
-/// reach. `type` is that of K. Tiles are handed out by a shared counter, and every rank writes its own
-/// through MPI-IO. K has the bits of one process, and gets its name when it is whole; until then it is in
-/// FILE.mpi.part.
+/// reach. `type` is that of K. Tiles are handed out by a shared counter, and every rank writes its own. K has
+/// the bits of one process, and gets its name when it is whole; until then it is in FILE.mpi.part.
 ///
 /// OpReport::items counts the pairs that this rank made. BatchOptions::progress reports the tiles that all
-/// ranks have begun. The threads of several devices write the file one after the other, which takes
-/// MPI_THREAD_SERIALIZED. Errors: as weft::kernel_matrix; invalid_argument - ranks differ, the text names the
-/// first one and what differs; unsupported - MPI was initialized for one thread; io - the file cannot be made
-/// or written.
+/// ranks have begun. Through MPI-IO (RanksOptions::map_files) the threads of several devices write one after
+/// the other, which takes MPI_THREAD_SERIALIZED. Errors: as weft::kernel_matrix; invalid_argument - ranks
+/// differ, the text names the first one and what differs; unsupported - MPI was initialized for one thread;
+/// io - the file cannot be made or written.
 OpReport kernel_matrix(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
                        const ConstHostArray& x, const std::filesystem::path& k,
                        const KernelMatrixShape& shape, ElementType type = kFloat32,
@@ -198,12 +200,18 @@ KernelOperator kernel_operator(Ranks& ranks, RankDevices devices, const KernelMa
 KernelOperator kernel_operator(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
                                const ConstHostArray& x, const ConstHostArray& y,
                                const KernelMatrixShape& shape, const KernelOperatorOptions& options = {});
+/// The same of states that are given.
+KernelOperator kernel_operator(Ranks& ranks, RankDevices devices, const ConstHostArray& states,
+                               const KernelMatrixShape& shape, const KernelOperatorOptions& options = {});
+KernelOperator kernel_operator(Ranks& ranks, RankDevices devices,
+                               const weft::detail::GivenStates<ConstHostArray>& states,
+                               const ConstHostArray& others, const KernelMatrixShape& shape,
+                               const KernelOperatorOptions& options = {});
 
 /// kernel_apply, kernel_solve and kernel_eigen over ranks, with the operator that kernel_operator made on
-/// each
-/// (<weft/ops/kernel_ranks.hpp>). Arrays are whole: inputs are the same on every rank, and so are results.
-/// Results of 1, 2 and more ranks differ within the bound of docs/mpi.md. Errors: as those functions;
-/// invalid_argument - ranks differ.
+/// each (<weft/ops/kernel_ranks.hpp>). Arrays are whole: inputs are the same on every rank, and so are
+/// results. Results of 1, 2 and more ranks differ within the bound of docs/mpi.md. The first rank alone reads
+/// and writes KernelSolveOptions::checkpoint. Errors: as those functions; invalid_argument - ranks differ.
 OpReport kernel_apply(Ranks& ranks, RankDevices devices, const KernelOperator& k, const ConstHostArray& v,
                       const HostArray& out, const KernelApplyHostOptions& options = {});
 KernelSolveReport kernel_solve(Ranks& ranks, RankDevices devices, const KernelOperator& k,
@@ -216,5 +224,9 @@ KernelEigenReport kernel_eigen(Ranks& ranks, RankDevices devices, const KernelOp
 OpReport kernel_predict(Ranks& ranks, RankDevices devices, const KernelMatrixCircuit& circuit,
                         const ConstHostArray& x_new, const ConstHostArray& x, const ConstHostArray& alpha,
                         const HostArray& out, const KernelMatrixShape& shape, const BatchOptions& batch = {});
+/// The same of states that are given.
+OpReport kernel_predict(Ranks& ranks, RankDevices devices, const ConstHostArray& states_new,
+                        const ConstHostArray& states, const ConstHostArray& alpha, const HostArray& out,
+                        const KernelMatrixShape& shape, const BatchOptions& batch = {});
 
 }  // namespace weft::mpi

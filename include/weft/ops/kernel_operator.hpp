@@ -78,6 +78,13 @@ KernelOperatorEstimate estimate_kernel_operator(const Backend& backend, const Ke
 KernelOperatorEstimate estimate_kernel_operator(const Backend& backend, ElementType states,
                                                 const KernelMatrixShape& shape, std::uint32_t columns = 1,
                                                 const KernelOperatorOptions& options = {});
+/// The same on several devices. Memory is that of one device; `fits`: on each that is not lost.
+KernelOperatorEstimate estimate_kernel_operator(Devices& devices, const KernelMatrixCircuit& circuit,
+                                                const KernelMatrixShape& shape, std::uint32_t columns = 1,
+                                                const KernelOperatorOptions& options = {});
+KernelOperatorEstimate estimate_kernel_operator(Devices& devices, ElementType states,
+                                                const KernelMatrixShape& shape, std::uint32_t columns = 1,
+                                                const KernelOperatorOptions& options = {});
 
 /// K of a circuit, or of states that are given. Cheap to copy; copies share the memory. May be used from many
 /// threads.
@@ -175,7 +182,8 @@ void kernel_apply(Stream& stream, const KernelOperator& k, const ConstDeviceArra
 /// after which `out` is undefined.
 OpReport kernel_apply(Backend& backend, const KernelOperator& k, const ConstHostArray& v,
                       const HostArray& out, const KernelApplyHostOptions& options = {});
-/// On several devices each makes rows of the result.
+/// Several devices share the rows of the result, or where symmetry pays the pairs of K, each of which is then
+/// made once. Either way results are the same bits however devices of one kind have shared the work.
 OpReport kernel_apply(Devices& devices, const KernelOperator& k, const ConstHostArray& v,
                       const HostArray& out, const KernelApplyHostOptions& options = {});
 

@@ -41,6 +41,9 @@ weft::KernelSolveOptions solve_options(const char* function, const weft_kernel_s
     made.rank = rank_of(function, all);
     made.pivots = enum_of(function, "weft_kernel_solve_options.pivots", all.pivots, kPivots);
     made.batch = batch_options(function, all.batch);
+    if (all.checkpoint != nullptr && *all.checkpoint == '\0')
+        refuse(std::string(function) +
+               ": weft_kernel_solve_options.checkpoint: no file (got an empty path, need one, or NULL)");
     if (all.checkpoint != nullptr) made.checkpoint = all.checkpoint;
     if (all.checkpoint_every != 0) made.checkpoint_every = all.checkpoint_every;
     made.resume = flag_of(function, "weft_kernel_solve_options.resume", all.resume);

@@ -11,10 +11,6 @@
 namespace weft::kernels {
 namespace {
 
-[[noreturn]] void refuse(EncodeMethod method, const std::string& what) {
-    throw Error(Errc::invalid_argument, std::string("encode ") + to_string(method) + ": " + what);
-}
-
 std::string job_text(std::size_t job) {
     return "job " + std::to_string(job) + ": ";
 }
@@ -34,7 +30,7 @@ void require_like_first(EncodeMethod method, std::span<const EncodeJob> jobs, st
                         std::uint64_t features, std::uint64_t got) {
     const auto require = [&](const char* what, const std::string& has, const std::string& need) {
         if (has != need)
-            refuse(method, job_text(job) + what + " (got " + has + ", need " + need + " as in job 0)");
+            refuse_encode(method, job_text(job) + what + " (got " + has + ", need " + need + " as in job 0)");
     };
     require("values are of another type", to_string(jobs[job].values.type), to_string(jobs[0].values.type));
     require("states are of another type", to_string(jobs[job].states.type), to_string(jobs[0].states.type));
@@ -48,9 +44,10 @@ void require_apart(EncodeMethod method, std::span<const EncodeJob> jobs) {
         spans.push_back(core::span_of(jobs[i].states.data, jobs[i].states.bytes(), i, true));
     }
     if (const auto found = core::find_overlap(spans))
-        refuse(method, "states overlap memory of another job (got an overlap of " +
-                           std::to_string(found->bytes()) + " bytes of jobs " + std::to_string(found->a.job) +
-                           " and " + std::to_string(found->b.job) + ", need separate memory)");
+        refuse_encode(method, "states overlap memory of another job (got an overlap of " +
+                                  std::to_string(found->bytes()) + " bytes of jobs " +
+                                  std::to_string(found->a.job) + " and " + std::to_string(found->b.job) +
+                                  ", need separate memory)");
 }
 
 }  // namespace
@@ -76,8 +73,9 @@ std::uint64_t check_encode_jobs(EncodeMethod method, std::span<const EncodeJob> 
         require_like_first(method, jobs, i, features, got);
         samples += job.samples;
         if (samples > (std::uint64_t{1} << 58 >> qubits))
-            refuse(method, job_text(i) + "too many samples (got " + std::to_string(samples) + " so far, of " +
-                               std::to_string(qubits) + " qubits, need at most 2^58 amplitudes)");
+            refuse_encode(method, job_text(i) + "too many samples (got " + std::to_string(samples) +
+                                      " so far, of " + std::to_string(qubits) +
+                                      " qubits, need at most 2^58 amplitudes)");
     }
     require_apart(method, jobs);
     return features;

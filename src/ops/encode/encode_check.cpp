@@ -85,11 +85,12 @@ std::uint64_t encode_features(EncodeMethod method, std::uint32_t qubits) {
 }
 
 namespace kernels {
-namespace {
 
-[[noreturn]] void refuse(EncodeMethod method, const std::string& what) {
+void refuse_encode(EncodeMethod method, const std::string& what) {
     throw Error(Errc::invalid_argument, std::string("encode ") + to_string(method) + ": " + what);
 }
+
+namespace {
 
 // The fault of an angle or an amplitude that is not finite.
 template <class T>
@@ -173,23 +174,24 @@ std::uint64_t check_encode(EncodeMethod method, const StateShape& shape, EncodeT
     const std::uint64_t features = encode_features(method, shape.qubits);
     check_types(types);
     if (types.values == kInt64 && method != EncodeMethod::basis)
-        refuse(method, "wrong type of values (got int64, need float32 or float64)");
-    if (shape.samples == 0) refuse(method, "no samples (got 0, need at least 1)");
+        refuse_encode(method, "wrong type of values (got int64, need float32 or float64)");
+    if (shape.samples == 0) refuse_encode(method, "no samples (got 0, need at least 1)");
     // The bytes of all amplitudes, 16 each, must be countable.
     if (shape.samples > (std::uint64_t{1} << 58 >> shape.qubits))
-        refuse(method, "too many samples (got " + std::to_string(shape.samples) + " of " +
-                           std::to_string(shape.qubits) + " qubits, need at most 2^58 amplitudes)");
+        refuse_encode(method, "too many samples (got " + std::to_string(shape.samples) + " of " +
+                                  std::to_string(shape.qubits) + " qubits, need at most 2^58 amplitudes)");
     if (states != shape.amplitudes())
-        refuse(method, "states do not fit the shape (got " + std::to_string(states) + " amplitudes, need " +
-                           std::to_string(shape.amplitudes()) + ")");
+        refuse_encode(method, "states do not fit the shape (got " + std::to_string(states) +
+                                  " amplitudes, need " + std::to_string(shape.amplitudes()) + ")");
     if (values % shape.samples != 0)
-        refuse(method, "values do not divide by the samples (got " + std::to_string(values) +
-                           " values, need a multiple of " + std::to_string(shape.samples) + ")");
+        refuse_encode(method, "values do not divide by the samples (got " + std::to_string(values) +
+                                  " values, need a multiple of " + std::to_string(shape.samples) + ")");
     const std::uint64_t got = values / shape.samples;
     if (method == EncodeMethod::amplitude ? got < 1 || got > features : got != features)
-        refuse(method, "wrong number of values a sample (got " + std::to_string(got) + ", need " +
-                           (method == EncodeMethod::amplitude ? "1 to " : "") + std::to_string(features) +
-                           " for " + std::to_string(shape.qubits) + " qubits)");
+        refuse_encode(method, "wrong number of values a sample (got " + std::to_string(got) + ", need " +
+                                  (method == EncodeMethod::amplitude ? "1 to " : "") +
+                                  std::to_string(features) + " for " + std::to_string(shape.qubits) +
+                                  " qubits)");
     return got;
 }
 
@@ -211,9 +213,9 @@ void check_spans(const ConstHostArray& values, const HostArray& states) {
 void check_alignment(const EncodePlan& plan, std::uint64_t first_amplitude) {
     const std::uint64_t begin = first_amplitude * plan.amplitude_bytes;
     if (begin % plan.alignment != 0)
-        refuse(plan.method, "states begin where the device cannot bind them (got byte " +
-                                std::to_string(begin) + " of their buffer, need a multiple of " +
-                                std::to_string(plan.alignment) + ")");
+        refuse_encode(plan.method, "states begin where the device cannot bind them (got byte " +
+                                       std::to_string(begin) + " of their buffer, need a multiple of " +
+                                       std::to_string(plan.alignment) + ")");
 }
 
 std::vector<EncodeFailure> find_faults(EncodeMethod method, std::uint32_t qubits, std::uint64_t features,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <weft/ops/encode.hpp>
@@ -12,6 +13,9 @@
 #include "ops/encode/encode_plan.hpp"
 
 namespace weft::kernels {
+
+/// Throws invalid_argument - "encode <method>: <what>".
+[[noreturn]] void refuse_encode(EncodeMethod method, const std::string& what);
 
 /// Checks types, qubits, samples and both counts, and returns the values of a sample. Errors:
 /// invalid_argument.

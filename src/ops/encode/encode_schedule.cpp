@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/whole_numbers.hpp"
+
 namespace weft::kernels {
 namespace {
-
-std::uint32_t word(std::uint64_t value) {
-    return static_cast<std::uint32_t>(value);
-}
 
 // Passes and scaling work on units of 16 bytes, which are an amplitude of complex128 or two of complex64.
 std::uint64_t units_of(const EncodePlan& plan, std::uint64_t amplitudes) {

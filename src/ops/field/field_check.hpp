@@ -56,6 +56,10 @@ struct FieldRange {
     std::uint64_t offset = 0, bytes = 0;
     ElementType type{};
 };
+inline FieldRange range_of(const ConstDeviceArray& array) {
+    const std::uint64_t offset = array.first() * array.type().bytes();
+    return {detail::Access::object(array).get(), offset, array.bytes(), array.type()};
+}
 
 /// `options`: block_elements is refused for operations that are no reduction. Errors: invalid_argument - as
 /// field_apply; nothing is recorded then.

@@ -13,19 +13,10 @@
 
 #include <weft/device.hpp>
 
+#include "base/whole_numbers.hpp"
 #include "shaders/gram/gram_interface.h"
 
 namespace weft::kernels {
-
-/// How many tiles, blocks or panels of `b` hold all of `a`.
-constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept {
-    return a / b + (a % b != 0 ? 1 : 0);
-}
-
-/// A value that fits the 32 bits of a shader's parameter.
-constexpr std::uint32_t word(std::uint64_t value) noexcept {
-    return static_cast<std::uint32_t>(value);
-}
 
 enum class GramMethod {
     automatic,

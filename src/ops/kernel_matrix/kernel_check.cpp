@@ -49,7 +49,7 @@ namespace {
            ", need " + need + ")");
 }
 
-std::string number(double value) {
+std::string real_text(double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%g", value);
     return text;
@@ -244,13 +244,13 @@ void check_kernel_options(const KernelMatrixOptions& options) {
     if (!(options.jitter >= 0) || !std::isfinite(options.jitter))
         refuse("jitter out of range (got " + std::to_string(options.jitter) + ", need 0 or more)");
     if (options.jitter != 0 && !options.normalize)
-        refuse_option("jitter", "without normalize", number(options.jitter), "0");
+        refuse_option("jitter", "without normalize", real_text(options.jitter), "0");
 }
 
 void check_options_apply(const KernelMatrixOptions& options, const KernelMatrixShape& shape,
                          KernelMatrixMethod method) {
     if (options.jitter != 0 && !shape.square())
-        refuse_option("jitter", "to K of X with Y, which has no diagonal", number(options.jitter), "0");
+        refuse_option("jitter", "to K of X with Y, which has no diagonal", real_text(options.jitter), "0");
     if (method == KernelMatrixMethod::states) return;
     constexpr const char* kNoStates = "to a circuit in closed form, which builds no states";
     if (options.state_tile != -1)

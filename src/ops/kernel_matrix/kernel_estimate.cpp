@@ -11,10 +11,6 @@
 namespace weft::kernels {
 namespace {
 
-std::string number(std::uint64_t value) {
-    return std::to_string(value);
-}
-
 // With the prefix that shows it: sizes of small jobs stand beside those of large devices.
 std::string size_text(std::uint64_t bytes) {
     constexpr const char* kUnits[] = {"B", "KB", "MB", "GB", "TB", "PB"};
@@ -32,10 +28,10 @@ std::string layers_reason(const KernelMatrixPlan& plan, const CircuitFacts& circ
     if (circuit.given) return "states are given: their inner products are all there is to do";
     if (circuit.layers == 0) return "no layers" + product;
     if (!circuit.reupload)
-        return "without re-upload all " + number(circuit.layers) + " layers cancel" + product;
+        return "without re-upload all " + std::to_string(circuit.layers) + " layers cancel" + product;
     if (circuit.layers == 1) return "the last layer cancels, which is the only one" + product;
-    return "the last of " + number(circuit.layers) + " layers cancels; " + number(plan.layers) +
-           (plan.layers == 1 ? " layer matters" : " layers matter");
+    return "the last of " + std::to_string(circuit.layers) + " layers cancels; " +
+           std::to_string(plan.layers) + (plan.layers == 1 ? " layer matters" : " layers matter");
 }
 
 // The most bytes of a binding.
@@ -89,13 +85,13 @@ void explain_tiles(KernelMatrixEstimate& e, const KernelMatrixPlan& plan,
     const std::uint64_t rows = plan.shape.samples + plan.shape.others;
     if (s.bulk) {
         e.reasons.push_back(
-            "all " + number(rows) + " states, " + size_text(e.states_bytes) + " packed, are made once" +
-            (options.bulk_states == Choice::on ? ", as asked" : ": they fit") +
+            "all " + std::to_string(rows) + " states, " + size_text(e.states_bytes) +
+            " packed, are made once" + (options.bulk_states == Choice::on ? ", as asked" : ": they fit") +
             "; in two tiles each would be made " + times_text(builds_of(plan.shape, (s.tile + 1) / 2)));
         return;
     }
     e.reasons.push_back(
-        "tiles of " + number(s.tile) + " states: all would take " + size_text(e.states_bytes) +
+        "tiles of " + std::to_string(s.tile) + " states: all would take " + size_text(e.states_bytes) +
         (options.bulk_states == Choice::off ? "; bulk states are off" : "") +
         (e.state_builds > 1 ? "; each is made " + times_text(e.state_builds) + ", with bulk states once"
                             : ""));
@@ -108,7 +104,7 @@ std::string packing_reason(const KernelMatrixPlan& plan) {
         built == 0 ? "nothing but packed states" : size_text(built) + " of states in addition to packed ones";
     if (s.fused) return "the last pass packs states for inner products; " + memory;
     return "states are packed by a pass of their own: packed rows lie side by side, and a workgroup holds " +
-           number(s.workgroup_rows) + " of them; " + memory;
+           std::to_string(s.workgroup_rows) + " of them; " + memory;
 }
 
 void estimate_states(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
@@ -131,7 +127,7 @@ void estimate_states(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, cons
     (circuit.on_host ? e.streamed_bytes : e.resident_bytes) = states_memory(plan, device, circuit.on_host);
     (circuit.on_host ? e.streamed_fits : e.resident_fits) = fits(plan, device, circuit.on_host, options);
     if (plan.layers != 0)
-        e.reasons.push_back("states take " + number(s.passes.size()) +
+        e.reasons.push_back("states take " + std::to_string(s.passes.size()) +
                             (s.passes.size() == 1 ? " pass" : " passes") + " a layer");
     if (plan.layers != 0) e.reasons.push_back(packing_reason(plan));
     if (s.renormalize)

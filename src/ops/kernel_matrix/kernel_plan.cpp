@@ -61,10 +61,6 @@ void plan_product(KernelMatrixPlan& plan, const KernelMatrixDevice& device, cons
 
 constexpr std::uint64_t kPackRows = 64;  // rows of a block of packed states
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
-    return (value + step - 1) / step * step;
-}
-
 std::uint64_t larger_side(const KernelMatrixShape& shape) {
     return std::max(shape.samples, shape.columns());
 }
@@ -134,13 +130,13 @@ std::uint64_t block_of(const KernelMatrixPlan& plan, const CircuitFacts& circuit
 // methods rows are interleaved, and a workgroup must hold enough of them to write whole sectors of memory. A
 // software device stores single numbers in either case.
 void plan_packing(KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool normalize) {
-    constexpr std::uint64_t kSectorBytes = 32;
+    constexpr std::uint64_t kPackSectorBytes = 32;
     StatePlan& s = plan.states;
     const StatePass& last = s.passes.back();
     s.workgroup_rows = lanes_of(s, last) >> (last.window - 4);
     s.turned = !device.gram.software;
     const bool whole =
-        s.gram.matrix() || device.gram.software || s.workgroup_rows * plan.real_bytes() >= kSectorBytes;
+        s.gram.matrix() || device.gram.software || s.workgroup_rows * plan.real_bytes() >= kPackSectorBytes;
     s.fused = plan.layers != 0 && !device.packs_apart && whole;
     const std::uint32_t bits = std::max(plan.shape.qubits, 4u);
     s.squares = s.fused && (s.renormalize || normalize) ? 1u << (bits - last.window) : 0;

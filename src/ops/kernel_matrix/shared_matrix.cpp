@@ -97,6 +97,7 @@ std::uint64_t least_items(const DevicePlans& plans, std::uint64_t items) {
 
 OpReport shared_report(const HostMatrixCall& call, const DevicePlans& plans, OpReport shared) {
     OpReport report = kernel_report(call.shape, plans.first().method, call.x, call.y, call.k);
+    report.chunks = shared.chunks;
     report.wall_s = shared.wall_s;
     report.devices = std::move(shared.devices);
     return report;

@@ -10,8 +10,8 @@
 namespace weft::kernels {
 namespace {
 
-constexpr std::string_view kMagic = "weftkm\r\n";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::string_view kStoreMagic = "weftkm\r\n";
+constexpr std::uint32_t kStoreVersion = 1;
 constexpr std::size_t kStart = 8 + 4 + 4 + 8 + 4;  // up to the facts
 constexpr std::uint64_t kMostTiles = std::uint64_t{1} << 48;
 
@@ -58,8 +58,8 @@ std::vector<std::byte> encode_store(const StoreHeader& header) {
     for (const StoreFact& fact : header.facts) bytes += 8 + fact.name.size() + fact.value.size();
     bytes = (bytes + sizeof(StoreRecord) - 1) / sizeof(StoreRecord) * sizeof(StoreRecord);
     core::ByteWriter out;
-    out.raw(std::as_bytes(std::span(kMagic)));
-    out.number(kVersion, 4);
+    out.raw(std::as_bytes(std::span(kStoreMagic)));
+    out.number(kStoreVersion, 4);
     out.number(bytes, 4);
     out.number(header.tiles, 8);
     out.number(header.facts.size(), 4);
@@ -82,16 +82,17 @@ DecodedStore decode_store(std::span<const std::byte> file) {
         return DecodedStore{{}, 0, std::move(why), foreign};
     };
     if (file.empty()) return refuse("it is empty");
-    const std::size_t known = std::min(file.size(), kMagic.size());
-    if (std::memcmp(file.data(), kMagic.data(), known) != 0) return refuse("it is no tile store", true);
+    const std::size_t known = std::min(file.size(), kStoreMagic.size());
+    if (std::memcmp(file.data(), kStoreMagic.data(), known) != 0) return refuse("it is no tile store", true);
     core::ByteReader reader(file.subspan(known));
     const std::uint32_t version = reader.number32();
     const std::uint64_t header = reader.number32();
     decoded.header.tiles = reader.number(8);
     const std::uint32_t facts = reader.number32();
     if (!reader.ok()) return refuse("the header is damaged");
-    if (version != kVersion)
-        return refuse("it has version " + std::to_string(version) + ", need " + std::to_string(kVersion));
+    if (version != kStoreVersion)
+        return refuse("it has version " + std::to_string(version) + ", need " +
+                      std::to_string(kStoreVersion));
     if (std::string why = refuse_header(file, header, decoded.header.tiles); !why.empty())
         return refuse(std::move(why));
     core::ByteReader names(file.subspan(kStart, header - 8 - kStart));

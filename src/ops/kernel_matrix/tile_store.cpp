@@ -2,7 +2,6 @@
 #include "ops/kernel_matrix/tile_store.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -33,10 +32,6 @@ struct stat status_of(const core::FileDescriptor& file, const fs::path& path) {
     struct stat status {};
     if (fstat(file.get(), &status) != 0) fail(path, "cannot be read", errno);
     return status;
-}
-
-bool is_same(const struct stat& a, const struct stat& b) {
-    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 core::FileDescriptor open_file(const fs::path& path, int flags) {
@@ -105,8 +100,10 @@ TileStore::TileStore(const fs::path& file, const KernelMatrixShape& shape, Eleme
       target_(resolved(file)),
       part_(with_ending(target_, ".part")),
       file_of_records_(with_ending(target_, ".tiles")) {
+    if (file.empty())
+        throw Error(Errc::invalid_argument, "KernelMatrixStore: no file (got an empty path, need one)");
     std::error_code ignored;
-    if (file.empty() || fs::is_directory(target_, ignored)) fail(file, "cannot be written", EISDIR);
+    if (fs::is_directory(target_, ignored)) fail(file, "cannot be written", EISDIR);
     if (fs::exists(target_, ignored) && !fs::is_regular_file(target_, ignored))
         throw Error(Errc::io,
                     "kernel_matrix: " + target_.string() + ": cannot be written: not a regular file");
@@ -129,18 +126,16 @@ void TileStore::open_records() {
                                       ": is there without the records of a tile store, " +
                                       file_of_records_.string() + " (remove it or name another K)");
         lock_ = open_file(file_of_records_, O_CREAT);
-        if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-            if (errno != EWOULDBLOCK) fail(file_of_records_, "cannot be locked", errno);
+        const int error = core::try_lock(lock_, file_of_records_);
+        if (error == 0) break;
+        if (error == EWOULDBLOCK)
             throw Error(Errc::io,
                         "kernel_matrix: " + file_of_records_.string() +
                             ": another KernelMatrixStore, of this process or another, has this K (need one "
                             "at a time)",
                         EWOULDBLOCK);
-        }
-        // Another process may have finished, and removed the file, between the two calls.
-        struct stat there {};
-        if (stat(file_of_records_.c_str(), &there) == 0 && is_same(there, status_of(lock_, file_of_records_)))
-            break;
+        // Another process may have finished, and removed the file.
+        if (error != ESTALE) fail(file_of_records_, "cannot be locked", error);
     }
     const auto size = static_cast<std::uint64_t>(status_of(lock_, file_of_records_).st_size);
     fresh_ = size == 0;

@@ -40,9 +40,8 @@ void reserve_file(int file, std::uint64_t bytes, const std::filesystem::path& pa
 class TileStore {
   public:
     /// Opens the records of the store of that K, or makes an empty file for them, and locks it. Errors: io -
-    /// another process has the store, a file cannot be made, a file of that name is no store;
-    /// invalid_argument
-    /// - a store of another shape or type.
+    /// another object, of any process, has the store, a file cannot be made, a file of that name is no store;
+    /// invalid_argument - a store of another shape or type.
     TileStore(const std::filesystem::path& file, const KernelMatrixShape& shape, ElementType type,
               std::uint64_t tile_bytes);
     ~TileStore();

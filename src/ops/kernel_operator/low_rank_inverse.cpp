@@ -220,12 +220,6 @@ LowRankInverse::LowRankInverse(const SolveKernel& kernel, const KernelSolveOptio
     }
     impl_->factorize(options.lambda, of_all / all);
 }
-LowRankInverse::LowRankInverse(const SolveKernel& kernel, const KernelSolveOptions& options,
-                               SolveCheckpoint* checkpoint)
-    : LowRankInverse(kernel, options,
-                     checkpoint == nullptr
-                         ? 0
-                         : static_cast<std::uint32_t>(checkpoint->pinned("threads", core::usable_cores()))) {}
 LowRankInverse::~LowRankInverse() = default;
 
 std::uint32_t LowRankInverse::rank() const noexcept {

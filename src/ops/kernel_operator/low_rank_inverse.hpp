@@ -8,8 +8,9 @@
 #include <span>
 #include <vector>
 
+#include <weft/ops/kernel_solve.hpp>
+
 #include "ops/kernel_operator/operator_ranks.hpp"
-#include "ops/kernel_operator/solve_checkpoint.hpp"
 
 namespace weft::kernels {
 
@@ -33,8 +34,6 @@ class LowRankInverse {
   public:
     /// Sums depend on the number of `threads` in their last bits; 0: as many as there are cores.
     LowRankInverse(const SolveKernel& kernel, const KernelSolveOptions& options, std::uint32_t threads = 0);
-    /// As many as a checkpoint says, or as there are cores, which a new one keeps; it may be null.
-    LowRankInverse(const SolveKernel& kernel, const KernelSolveOptions& options, SolveCheckpoint* checkpoint);
     ~LowRankInverse();
     /// Directions of K that F has, beyond the rounding of float32.
     std::uint32_t rank() const noexcept;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/kernel_operator/operator_check.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <iterator>
 #include <string>
+#include <utility>
 
 #include <weft/error.hpp>
 
+#include "base/refusal.hpp"
 #include "base/span_set.hpp"
 
 namespace weft {
@@ -25,20 +30,16 @@ const char* to_string(KernelOperatorMethod method) noexcept {
 namespace kernels {
 namespace {
 
-[[noreturn]] void refuse(const char* function, const std::string& what) {
-    throw Error(Errc::invalid_argument, std::string(function) + ": " + what);
-}
-
 void check_type(const char* function, const char* what, ElementType got, ElementType need) {
     if (got != need)
-        refuse(function, std::string(what) + " is of another type than the operator (got " + to_string(got) +
-                             ", need " + to_string(need) + ")");
+        core::refuse(function, std::string(what) + " is of another type than the operator (got " +
+                                   to_string(got) + ", need " + to_string(need) + ")");
 }
 
-void check_size(const char* function, const char* what, std::uint64_t got, std::uint64_t need) {
+void check_extent(const char* function, const char* what, std::uint64_t got, std::uint64_t need) {
     if (got != need)
-        refuse(function, std::string(what) + " does not fit the shape (got " + std::to_string(got) +
-                             " values, need " + std::to_string(need) + ")");
+        core::refuse(function, std::string(what) + " does not fit the shape (got " + std::to_string(got) +
+                                   " values, need " + std::to_string(need) + ")");
 }
 
 constexpr const char* kOperator = "KernelOperator";
@@ -57,31 +58,32 @@ void check_sizes(const KernelMatrixShape& shape, const KernelOperatorOptions& op
     constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 31;
     for (const std::uint64_t rows : {shape.samples, shape.others})
         if (rows > kMostSamples)
-            refuse(kOperator, "too many samples (got " + std::to_string(rows) + ", need at most 2^31)");
+            core::refuse(kOperator, "too many samples (got " + std::to_string(rows) + ", need at most 2^31)");
     if (options.symmetric == Choice::on && !shape.square())
-        refuse(kOperator, "symmetric does not apply to K of X with Y (got on, need automatic or off)");
+        core::refuse(kOperator, "symmetric does not apply to K of X with Y (got on, need automatic or off)");
 }
 
 void refuse_low_rank(const KernelOperatorOptions& options) {
     if (options.low_rank == Choice::on)
-        refuse(kOperator, "low_rank does not apply to products of states (got on, need automatic or off)");
+        core::refuse(kOperator,
+                     "low_rank does not apply to products of states (got on, need automatic or off)");
 }
 
 /// Types and lengths of X and Y, whose rows have `row` values.
 void check_inputs(const ArrayFacts& x, const std::optional<ArrayFacts>& y, const KernelMatrixShape& shape,
                   std::uint64_t row) {
-    check_size(kOperator, "x", x.size, shape.samples * row);
+    check_extent(kOperator, "x", x.size, shape.samples * row);
     if (!y) return;
     if (y->type != x.type)
-        refuse(kOperator, "y is of another type than x (got " + to_string(y->type) + ", need " +
-                              to_string(x.type) + ")");
-    check_size(kOperator, "y", y->size, shape.others * row);
+        core::refuse(kOperator, "y is of another type than x (got " + to_string(y->type) + ", need " +
+                                    to_string(x.type) + ")");
+    check_extent(kOperator, "y", y->size, shape.others * row);
 }
 
 void check_factor(const char* name, double value) {
     if (!std::isfinite(value))
-        refuse("kernel_apply", std::string(name) + " is not finite (got " + std::to_string(value) +
-                                   ", need a finite number)");
+        core::refuse("kernel_apply", std::string(name) + " is not finite (got " + std::to_string(value) +
+                                         ", need a finite number)");
 }
 
 }  // namespace
@@ -91,6 +93,32 @@ std::string operator_text(std::string text) {
         if (const std::size_t at = text.find(other); at != std::string::npos)
             text.replace(at, other.size(), at == 0 ? "KernelOperator: " : "KernelOperatorOptions::");
     return text;
+}
+
+std::string prediction_text(std::string_view text) {
+    constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"kernel_matrix", "kernel_predict"},
+                                                                        {"KernelOperator", "kernel_predict"},
+                                                                        {"kernel_apply", "kernel_predict"},
+                                                                        {"x", "x_new"},
+                                                                        {"X", "x_new"},
+                                                                        {"y", "x"},
+                                                                        {"Y", "x"},
+                                                                        {"v", "alpha"},
+                                                                        {"V", "alpha"}};
+    const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    std::string renamed;
+    while (!text.empty()) {
+        const auto end = std::find_if_not(text.begin(), text.end(), in_word);
+        const std::string_view word = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+        const auto* const name =
+            std::find_if(std::begin(kNames), std::end(kNames), [&](auto& of) { return of.first == word; });
+        renamed += name != std::end(kNames) ? name->second : word;
+        text.remove_prefix(word.size());
+        if (text.empty()) break;
+        renamed += text.front();
+        text.remove_prefix(1);
+    }
+    return renamed;
 }
 
 CircuitFacts check_any_operator(const KernelMatrixCircuit& circuit, const KernelMatrixShape& shape,
@@ -104,8 +132,8 @@ CircuitFacts check_any_operator(const KernelMatrixCircuit& circuit, const Kernel
     if (effective_layers(facts) != 0) {
         refuse_low_rank(options);
     } else if (options.low_rank == Choice::on && features_of(circuit.map, shape.qubits) > kMostFeatures) {
-        refuse(kOperator, "low_rank: too many features (got " + std::to_string(shape.qubits) +
-                              " qubits, need at most 9 of ryrz, 11 of ry)");
+        core::refuse(kOperator, "low_rank: too many features (got " + std::to_string(shape.qubits) +
+                                    " qubits, need at most 9 of ryrz, 11 of ry)");
     }
     return facts;
 }
@@ -123,8 +151,9 @@ void check_operator(const KernelMatrixCircuit& circuit, const KernelMatrixShape&
                     const KernelOperatorOptions& options) {
     if (const std::uint32_t layers = effective_layers(check_any_operator(circuit, shape, with_y, options));
         layers != 0)
-        refuse(kOperator, "layers with re-upload do not cancel (got " + std::to_string(layers + 1) +
-                              " layers, need at most 1, or reupload = false); kernel_matrix stores such K");
+        core::refuse(kOperator,
+                     "layers with re-upload do not cancel (got " + std::to_string(layers + 1) +
+                         " layers, need at most 1, or reupload = false); kernel_matrix stores such K");
 }
 
 void check_operator(const KernelMatrixCircuit& circuit, const ArrayFacts& x,
@@ -155,8 +184,8 @@ CircuitFacts check_given_operator(const ArrayFacts& x, const std::optional<Array
 
 void check_columns(std::uint64_t columns) {
     if (columns == 0 || columns > kMostColumns)
-        refuse("kernel_apply", "columns of V out of range (got " + std::to_string(columns) + ", need 1 to " +
-                                   std::to_string(kMostColumns) + ")");
+        core::refuse("kernel_apply", "columns of V out of range (got " + std::to_string(columns) +
+                                         ", need 1 to " + std::to_string(kMostColumns) + ")");
 }
 
 std::uint32_t check_apply(const OperatorPlan& plan, const ArrayFacts& v, const ArrayFacts& out,
@@ -169,15 +198,15 @@ std::uint32_t check_apply(const OperatorPlan& plan, const ArrayFacts& v, const A
     check_factor("b", options.b);
     check_factor("lambda", options.lambda);
     if (options.lambda != 0 && !side.square)
-        refuse(kFunction, "lambda does not apply to K of X with Y, which has no diagonal (got " +
-                              std::to_string(options.lambda) + ", need 0)");
+        core::refuse(kFunction, "lambda does not apply to K of X with Y, which has no diagonal (got " +
+                                    std::to_string(options.lambda) + ", need 0)");
     if (v.size % side.columns != 0)
-        refuse(kFunction, "v does not fit the shape (got " + std::to_string(v.size) +
-                              " values, need a multiple of " + std::to_string(side.columns) +
-                              ", the columns of K)");
+        core::refuse(kFunction, "v does not fit the shape (got " + std::to_string(v.size) +
+                                    " values, need a multiple of " + std::to_string(side.columns) +
+                                    ", the columns of K)");
     const std::uint64_t columns = v.size / side.columns;
     check_columns(columns);
-    check_size(kFunction, "out", out.size, side.rows * columns);
+    check_extent(kFunction, "out", out.size, side.rows * columns);
     return static_cast<std::uint32_t>(columns);
 }
 
@@ -185,31 +214,32 @@ void check_rows(const OperatorPlan& plan, const std::vector<std::uint32_t>& rows
     constexpr const char* kFunction = "kernel_rows";
     for (const std::uint32_t row : rows)
         if (row >= plan.shape.samples)
-            refuse(kFunction, "no such row (got " + std::to_string(row) + ", need below " +
-                                  std::to_string(plan.shape.samples) + ")");
+            core::refuse(kFunction, "no such row (got " + std::to_string(row) + ", need below " +
+                                        std::to_string(plan.shape.samples) + ")");
     check_type(kFunction, "out", out.type, plan.options.type);
-    check_size(kFunction, "out", out.size, rows.size() * plan.shape.columns());
+    check_extent(kFunction, "out", out.size, rows.size() * plan.shape.columns());
 }
 
 void check_diagonal(const OperatorPlan& plan, const ArrayFacts& out) {
     constexpr const char* kFunction = "kernel_diagonal";
-    if (!plan.shape.square()) refuse(kFunction, "K of X with Y has no diagonal (need a square operator)");
+    if (!plan.shape.square())
+        core::refuse(kFunction, "K of X with Y has no diagonal (need a square operator)");
     check_type(kFunction, "out", out.type, plan.options.type);
-    check_size(kFunction, "out", out.size, plan.shape.samples);
+    check_extent(kFunction, "out", out.size, plan.shape.samples);
 }
 
 void check_out_memory(const char* function, const ConstHostArray* in, const HostArray& out) {
     const auto check = [&](const char* what, const void* data, ElementType type) {
-        if (data == nullptr) refuse(function, std::string(what) + " is null");
+        if (data == nullptr) core::refuse(function, std::string(what) + " is null");
         if (reinterpret_cast<std::uintptr_t>(data) % type.bytes() != 0)
-            refuse(function, std::string(what) + " is not aligned to its type");
+            core::refuse(function, std::string(what) + " is not aligned to its type");
     };
     check("out", out.data, out.type);
     if (in == nullptr) return;
     check("v", in->data, in->type);
     if (core::share_memory(core::span_of(in->data, in->bytes(), 0, false),
                            core::span_of(out.data, out.bytes(), 0, true)))
-        refuse(function, "out overlaps v (need separate memory)");
+        core::refuse(function, "out overlaps v (need separate memory)");
 }
 
 OpReport operator_report(const char* function, std::uint64_t items, std::uint64_t bytes_in,

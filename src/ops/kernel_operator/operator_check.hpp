@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <weft/error.hpp>
+#include <weft/ops/encode.hpp>
 #include <weft/ops/kernel_operator.hpp>
 
 #include "ops/kernel_matrix/kernel_check.hpp"
@@ -18,6 +20,10 @@ namespace weft::kernels {
 
 /// A text of an error of kernel matrices as one of operators.
 std::string operator_text(std::string text);
+
+/// A text about an operator of x with y and a product with v, as one about predictions: what x and y are
+/// there is x_new and x here, and v is alpha.
+std::string prediction_text(std::string_view text);
 
 /// Checks shape, circuit, options, types and lengths of features. Refuses circuits without a closed form.
 void check_operator(const KernelMatrixCircuit& circuit, const ArrayFacts& x,
@@ -46,6 +52,18 @@ auto as_operator(const Check& check) {
         return check();
     } catch (const Error& error) {
         throw Error(error.code(), operator_text(error.what()));
+    }
+}
+
+/// Calls make(), which works on an operator of x_new with x; its errors are those of a prediction.
+template <class Make>
+auto as_prediction(const Make& make) {
+    try {
+        return make();
+    } catch (const EncodeError& error) {
+        throw EncodeError(prediction_text(error.what()), error.failures());
+    } catch (const Error& error) {
+        throw Error(error.code(), prediction_text(error.what()), error.native_code());
     }
 }
 

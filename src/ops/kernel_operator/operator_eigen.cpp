@@ -13,16 +13,14 @@
 
 #include <weft/error.hpp>
 
+#include "base/refusal.hpp"
+
 namespace weft::kernels {
 namespace {
 
 using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Matrix = Eigen::MatrixXd;
 using Index = Eigen::Index;
-
-[[noreturn]] void refuse(const std::string& what) {
-    throw Error(Errc::invalid_argument, "kernel_eigen: " + what);
-}
 
 /// A Krylov space that grows by blocks, and begins again from its best vectors when it is full. Of vectors it
 /// has the rows of this rank.
@@ -178,21 +176,24 @@ void largest_eigenvalues(const SolveKernel& kernel, std::span<double> values, st
 void check_eigen(const KernelMatrixShape& shape, ElementType type, const ConstHostArray& values,
                  const ConstHostArray& vectors, const KernelEigenOptions& options) {
     const auto text = [](const auto& value) { return std::to_string(value); };
-    if (!shape.square()) refuse("K of X with Y has no eigenvalues (need a square operator)");
+    if (!shape.square())
+        core::refuse("kernel_eigen", "K of X with Y has no eigenvalues (need a square operator)");
     const std::uint64_t most = std::min<std::uint64_t>(kMostEigenvalues, shape.samples);
     if (values.size == 0 || values.size > most)
-        refuse("number of eigenvalues out of range (got " + text(values.size) + ", need 1 to " + text(most) +
-               ")");
+        core::refuse("kernel_eigen", "number of eigenvalues out of range (got " + text(values.size) +
+                                         ", need 1 to " + text(most) + ")");
     for (const auto& [what, array] : {std::pair("values", &values), std::pair("vectors", &vectors)})
         if (array->type != type)
-            refuse(std::string(what) + " are of another type than the operator (got " +
-                   to_string(array->type) + ", need " + to_string(type) + ")");
+            core::refuse("kernel_eigen", std::string(what) + " are of another type than the operator (got " +
+                                             to_string(array->type) + ", need " + to_string(type) + ")");
     if (vectors.size != values.size * shape.samples)
-        refuse("vectors do not fit the shape (got " + text(vectors.size) + " numbers, need " +
-               text(values.size * shape.samples) + ")");
+        core::refuse("kernel_eigen", "vectors do not fit the shape (got " + text(vectors.size) +
+                                         " numbers, need " + text(values.size * shape.samples) + ")");
     if (!(options.tolerance > 0) || !(options.tolerance < 1))
-        refuse("tolerance out of range (got " + text(options.tolerance) + ", need above 0, below 1)");
-    if (options.max_products == 0) refuse("max_products out of range (got 0, need 1 or more)");
+        core::refuse("kernel_eigen",
+                     "tolerance out of range (got " + text(options.tolerance) + ", need above 0, below 1)");
+    if (options.max_products == 0)
+        core::refuse("kernel_eigen", "max_products out of range (got 0, need 1 or more)");
 }
 
 }  // namespace weft::kernels

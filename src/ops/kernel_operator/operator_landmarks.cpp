@@ -11,21 +11,20 @@
 
 #include <weft/error.hpp>
 
+#include "base/refusal.hpp"
+
 namespace weft::kernels {
 namespace {
-
-[[noreturn]] void refuse(const char* function, const std::string& what) {
-    throw Error(Errc::invalid_argument, std::string(function) + ": " + what);
-}
 
 void check_array(const char* function, const char* what, const ConstHostArray& array, ElementType type,
                  std::uint64_t size) {
     if (array.type != type)
-        refuse(function, std::string(what) + " is of another type than the operator (got " +
-                             to_string(array.type) + ", need " + to_string(type) + ")");
+        core::refuse(function, std::string(what) + " is of another type than the operator (got " +
+                                   to_string(array.type) + ", need " + to_string(type) + ")");
     if (array.size != size)
-        refuse(function, std::string(what) + " does not fit the shape (got " + std::to_string(array.size) +
-                             " values, need " + std::to_string(size) + ")");
+        core::refuse(function, std::string(what) + " does not fit the shape (got " +
+                                   std::to_string(array.size) + " values, need " + std::to_string(size) +
+                                   ")");
 }
 
 }  // namespace
@@ -63,22 +62,22 @@ void inverse_root(std::span<double> k, std::size_t samples, double rounding) {
 void check_landmarks(const KernelMatrixShape& shape, std::uint32_t count,
                      const KernelLandmarkOptions& options) {
     constexpr const char* kFunction = "kernel_landmarks";
-    if (!shape.square()) refuse(kFunction, "K of X with Y has no landmarks (need a square operator)");
+    if (!shape.square()) core::refuse(kFunction, "K of X with Y has no landmarks (need a square operator)");
     if (count == 0 || count > shape.samples)
-        refuse(kFunction, "count out of range (got " + std::to_string(count) + ", need 1 to " +
-                              std::to_string(shape.samples) + ")");
+        core::refuse(kFunction, "count out of range (got " + std::to_string(count) + ", need 1 to " +
+                                    std::to_string(shape.samples) + ")");
     if (static_cast<unsigned>(options.pivots) > static_cast<unsigned>(KernelPivots::residual))
-        refuse(kFunction,
-               "no such pivots (got " + std::to_string(static_cast<int>(options.pivots)) + ", need 0 or 1)");
+        core::refuse(kFunction, "no such pivots (got " + std::to_string(static_cast<int>(options.pivots)) +
+                                    ", need 0 or 1)");
 }
 
 void check_inverse_root(const KernelMatrixShape& shape, ElementType type, const ConstHostArray& out) {
     constexpr const char* kFunction = "kernel_inverse_root";
     constexpr std::uint64_t kMost = 16384;
-    if (!shape.square()) refuse(kFunction, "K of X with Y has no root (need a square operator)");
+    if (!shape.square()) core::refuse(kFunction, "K of X with Y has no root (need a square operator)");
     if (shape.samples > kMost)
-        refuse(kFunction, "too many samples (got " + std::to_string(shape.samples) + ", need at most " +
-                              std::to_string(kMost) + ")");
+        core::refuse(kFunction, "too many samples (got " + std::to_string(shape.samples) + ", need at most " +
+                                    std::to_string(kMost) + ")");
     check_array(kFunction, "out", out, type, shape.samples * shape.samples);
 }
 

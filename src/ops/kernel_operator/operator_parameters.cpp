@@ -40,6 +40,19 @@ shared::OperatorSumParameters sum_parameters(const OperatorPlan& plan, const Sum
     return p;
 }
 
+shared::OperatorTotalParameters total_parameters(const SumTerms& terms, std::uint32_t columns,
+                                                 std::uint32_t width) noexcept {
+    shared::OperatorTotalParameters p{};
+    p.terms = word(terms.terms);
+    p.apart = word(terms.apart);
+    p.term_width = terms.width;
+    p.columns = columns;
+    p.width = width;
+    p.skip_from = word(terms.skip_from);
+    p.skip_rows = word(terms.skip_rows);
+    return p;
+}
+
 shared::OperatorApplyParameters apply_parameters(const OperatorPlan& plan, const ApplyPass& pass,
                                                  const OperatorBand& band) noexcept {
     shared::OperatorApplyParameters p{};

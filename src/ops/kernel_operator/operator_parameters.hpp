@@ -27,6 +27,9 @@ SumFactors sum_factors(const OperatorPlan& plan, const ApplySide& side, const Ke
 shared::OperatorSumParameters sum_parameters(const OperatorPlan& plan, const SumTerms& terms,
                                              const SumFactors& factors, std::uint32_t columns,
                                              std::uint32_t width) noexcept;
+/// Without the places of the totals.
+shared::OperatorTotalParameters total_parameters(const SumTerms& terms, std::uint32_t columns,
+                                                 std::uint32_t width) noexcept;
 /// Without the places of V.
 shared::OperatorApplyParameters apply_parameters(const OperatorPlan& plan, const ApplyPass& pass,
                                                  const OperatorBand& band) noexcept;

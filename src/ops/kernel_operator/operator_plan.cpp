@@ -9,7 +9,9 @@
 
 #include "ops/kernel_matrix/gram_plan.hpp"
 #include "ops/kernel_operator/operator_shapes.hpp"
+#include "ops/kernel_operator/operator_sharing.hpp"
 #include "ops/kernel_operator/operator_states.hpp"
+#include "ops/kernel_operator/operator_totals.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -20,9 +22,6 @@ constexpr std::uint64_t kTilesOfSplit = 64;
 /// Columns of V that a pass takes.
 constexpr std::uint32_t kMostWidth = 16;
 
-std::uint64_t round_up(std::uint64_t a, std::uint64_t b) {
-    return divide_up(a, b) * b;
-}
 std::uint64_t round_down(std::uint64_t a, std::uint64_t b) {
     return std::max(b, a / b * b);
 }
@@ -141,24 +140,24 @@ std::vector<ApplyPass> passes_of(const OperatorPlan& plan, std::uint32_t columns
     return passes;
 }
 
-double instructions_of(const OperatorPlan& plan, const std::vector<ApplyPass>& passes) {
-    double all = 0;
-    for (const ApplyPass& pass : passes) all += instructions_of(plan, pass);
-    return all;
-}
-
 /// Bound of errors of K, in units of 2^-24 (or 2^-53): docs/kernel_operator.md derives it.
 double kernel_error(const OperatorPlan& plan) {
     return (plan.rz ? 7.0 : 4.0) * plan.shape.qubits;
 }
 
-/// Additions that a number goes through on its way into the result, of which each rounds.
-double additions_of(const ApplyPass& pass, const ApplySide& side) {
+/// Roundings that a number meets on its way into the result. `shared`: by totals in fixed point.
+double additions_of(const OperatorPlan& plan, const ApplyPass& pass, const ApplySide& side, bool shared) {
     const double tile = pass.tile, tiles = static_cast<double>(divide_up(pass.split, pass.tile));
+    const double of_invocations = pass.rows + 16.0 + pass.workgroup / 16.0;
+    const double short_sums = std::max(tile + tiles, pass.symmetric ? of_invocations : 0.0);
+    if (shared) {
+        const std::uint64_t terms =
+            divide_up(side.columns, pass.split) + divide_up(side.rows, pass.block_rows());
+        return short_sums + total_error(static_cast<double>(terms), plan.real64);
+    }
     const double bands = pass.symmetric ? static_cast<double>(divide_up(side.rows, pass.band_rows))
                                         : static_cast<double>(divide_up(side.columns, pass.band_columns));
-    const double of_invocations = pass.rows + 16.0 + pass.workgroup / 16.0;
-    return std::max(tile + tiles, pass.symmetric ? of_invocations : 0.0) + bands + 4;
+    return short_sums + bands + 4;
 }
 
 /// Puts a product by way of features into an estimate.
@@ -180,6 +179,14 @@ void use_low_rank(const OperatorPlan& plan, const ApplySide& side, std::uint32_t
     const double scattered = static_cast<double>(low.low_count) + static_cast<double>(low.high_count) / 8 + 8;
     estimate.error =
         (kernel_error(plan) + gathered + scattered + 4) * std::ldexp(1.0, plan.real64 ? -53 : -24);
+}
+
+std::string symmetry_of(const OperatorPlan& plan, bool symmetric) {
+    return symmetric               ? "symmetric: each kernel value serves its row and its column"
+           : !plan.shape.square()  ? "not symmetric: K of X with Y"
+           : plan.device.software  ? "not symmetric: a software device"
+           : plan.layout.parts > 1 ? "not symmetric: samples have several parts"
+                                   : "not symmetric: it would not save time";
 }
 
 std::string does_not_fit(const KernelOperatorEstimate& estimate) {
@@ -229,6 +236,20 @@ std::vector<ApplyPass> plan_passes(const OperatorPlan& plan, const ApplySide& si
     }
     for (ApplyPass& pass : passes) plan_bands(plan, side, columns, pass);
     return passes;
+}
+
+std::vector<ApplyPass> plan_symmetric_passes(const OperatorPlan& plan, const ApplySide& side,
+                                             std::uint32_t columns) {
+    if (!can_be_symmetric(plan, side)) return {};
+    std::vector<ApplyPass> passes = passes_of(plan, columns, true);
+    for (ApplyPass& pass : passes) plan_bands(plan, side, columns, pass);
+    return passes;
+}
+
+double instructions_of(const OperatorPlan& plan, const std::vector<ApplyPass>& passes) {
+    double all = 0;
+    for (const ApplyPass& pass : passes) all += instructions_of(plan, pass);
+    return all;
 }
 
 std::vector<OperatorBand> bands_of(const ApplyPass& pass, const ApplySide& side, std::uint64_t first,
@@ -309,10 +330,13 @@ std::optional<LowRankPlan> plan_low_rank(const OperatorPlan& plan, const ApplySi
     return low;
 }
 
-KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t columns) {
-    if (plan.states) return estimate_operator_of_states(plan, columns);
+KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t columns,
+                                         const SharedProduct* shared) {
+    if (plan.states) return estimate_operator_of_states(plan, columns, shared);
     const ApplySide side = side_of(plan, false);
-    const std::vector<ApplyPass> passes = plan_passes(plan, side, columns, true);
+    const bool by_pairs = shared != nullptr && shared->symmetric;
+    const std::vector<ApplyPass> passes = by_pairs ? plan_symmetric_passes(plan, side, columns)
+                                                   : plan_passes(plan, side, columns, shared == nullptr);
     KernelOperatorEstimate estimate;
     estimate.symmetric = passes[0].symmetric;
     estimate.columns_together = passes[0].columns;
@@ -323,7 +347,7 @@ KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t
                                                           plan.options.vram_fraction);
     double additions = 0;
     for (const ApplyPass& pass : passes) {
-        additions = std::max(additions, additions_of(pass, side));
+        additions = std::max(additions, additions_of(plan, pass, side, by_pairs));
         std::uint64_t sums = 0;
         for (const OperatorBand& band : bands_of(pass, side, 0, side.rows)) {
             sums = std::max(sums, row_sums_of(pass, band) + column_sums_of(pass, band));
@@ -332,7 +356,8 @@ KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t
         estimate.scratch_bytes = std::max(estimate.scratch_bytes, sums * plan.real_bytes());
     }
     estimate.error = (kernel_error(plan) + additions) * std::ldexp(1.0, plan.real64 ? -53 : -24);
-    const std::optional<LowRankPlan> low = plan_low_rank(plan, side, columns);
+    if (by_pairs) estimate.scratch_bytes += shared->total_bytes;
+    const std::optional<LowRankPlan> low = by_pairs ? std::nullopt : plan_low_rank(plan, side, columns);
     if (low) use_low_rank(plan, side, columns, *low, estimate);
     estimate.fits = estimate.sample_bytes + estimate.scratch_bytes <= estimate.available_bytes;
     const auto text = [](std::uint64_t n) { return std::to_string(n); };
@@ -351,11 +376,7 @@ KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t
                           ? "closed form: " + text(passes[0].rows) + " rows of an invocation in registers"
                           : "closed form: " + text(plan.shape.qubits) + " qubits in " +
                                 text(plan.layout.parts) + " parts, kernel values of a tile in registers");
-    reasons.push_back(estimate.symmetric      ? "symmetric: each kernel value serves its row and its column"
-                      : !plan.shape.square()  ? "not symmetric: K of X with Y"
-                      : plan.device.software  ? "not symmetric: a software device"
-                      : plan.layout.parts > 1 ? "not symmetric: samples have several parts"
-                                              : "not symmetric: it would not save time");
+    reasons.push_back(shared != nullptr ? shared->reason : symmetry_of(plan, estimate.symmetric));
     reasons.push_back(text(estimate.passes) + " passes over K, with up to " + text(passes[0].columns) +
                       " columns of V each");
     if (!estimate.fits) reasons.push_back(does_not_fit(estimate));

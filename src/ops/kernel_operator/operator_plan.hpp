@@ -120,10 +120,15 @@ struct ApplySide {
 };
 ApplySide side_of(const OperatorPlan& plan, bool transpose) noexcept;
 
-/// The passes of a product with `columns` columns of V. `symmetric`: whether passes may be (several devices
-/// share rows, so theirs are not).
+/// The passes of a product with `columns` columns of V. `symmetric`: whether passes may be, which needs all
+/// rows.
 std::vector<ApplyPass> plan_passes(const OperatorPlan& plan, const ApplySide& side, std::uint32_t columns,
                                    bool symmetric);
+/// Symmetric passes, whether they pay or not; none: there cannot be.
+std::vector<ApplyPass> plan_symmetric_passes(const OperatorPlan& plan, const ApplySide& side,
+                                             std::uint32_t columns);
+/// Instructions for each pair of a row and a column of K, in all passes.
+double instructions_of(const OperatorPlan& plan, const std::vector<ApplyPass>& passes);
 /// The features that a product goes through; nothing: it makes every value of K.
 std::optional<LowRankPlan> plan_low_rank(const OperatorPlan& plan, const ApplySide& side,
                                          std::uint32_t columns);
@@ -140,6 +145,9 @@ std::uint64_t column_sums_of(const ApplyPass& pass, const OperatorBand& band) no
 /// Kernel values of a band.
 std::uint64_t pairs_of(const ApplyPass& pass, const OperatorBand& band) noexcept;
 
-KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t columns);
+struct SharedProduct;  // operator_sharing.hpp
+/// `shared`: of a device among several.
+KernelOperatorEstimate estimate_operator(const OperatorPlan& plan, std::uint32_t columns,
+                                         const SharedProduct* shared = nullptr);
 
 }  // namespace weft::kernels

@@ -7,17 +7,15 @@
 
 #include <weft/error.hpp>
 
+#include "base/refusal.hpp"
+
 namespace weft {
 namespace {
 
-[[noreturn]] void refuse(const std::string& function, const std::string& what) {
-    throw Error(Errc::invalid_argument, function + ": " + what);
-}
-
 void check_rank(const char* function, std::uint32_t rank, std::uint32_t size) {
     if (rank >= size)
-        refuse(function, "no such rank (got " + std::to_string(rank) + " of " + std::to_string(size) +
-                             ", need a rank below the number of ranks)");
+        core::refuse(function, "no such rank (got " + std::to_string(rank) + " of " + std::to_string(size) +
+                                   ", need a rank below the number of ranks)");
 }
 
 }  // namespace
@@ -38,8 +36,8 @@ namespace kernels {
 void check_ranks(const char* function, const KernelRanks& ranks) {
     check_rank(function, ranks.rank, ranks.size);
     if (ranks.size > 1 && (!ranks.sum || !ranks.gather || !ranks.together))
-        refuse(function, "KernelRanks: a function is missing (need sum, gather and together for " +
-                             std::to_string(ranks.size) + " ranks)");
+        core::refuse(function, "KernelRanks: a function is missing (need sum, gather and together for " +
+                                   std::to_string(ranks.size) + " ranks)");
 }
 
 void gather_rows(const KernelRanks& ranks, std::uint64_t samples, std::span<std::byte> all) {

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include <Eigen/Core>
 
 #include <weft/error.hpp>
+
+#include "base/refusal.hpp"
 
 namespace weft {
 
@@ -21,10 +24,6 @@ namespace {
 using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using RowOfNumbers = Eigen::Array<double, 1, Eigen::Dynamic>;
 using Index = Eigen::Index;
-
-[[noreturn]] void refuse(const std::string& what) {
-    throw Error(Errc::invalid_argument, "kernel_solve: " + what);
-}
 
 /// The state of all columns, in the rows of this rank.
 class Recurrence {
@@ -94,6 +93,7 @@ class Recurrence {
         copy(state.residual, residual_);
         copy(state.direction, direction_);
         copy(state.product, product_);
+        take_residual(Rows(residual_));
     }
 
   private:
@@ -141,7 +141,7 @@ class Recurrence {
 
 void conjugate_gradients(const SolveKernel& kernel, const LowRankInverse* inverse, std::span<const double> y,
                          std::span<double> x, const KernelSolveOptions& options, const IterationDone& done,
-                         KernelSolveReport& report, SolveCheckpoint* checkpoint) {
+                         KernelSolveReport& report, RankCheckpoint* checkpoint) {
     constexpr std::uint32_t kReplaceEvery = 25;
     Recurrence state(kernel, inverse, y, x, options.tolerance);
     double last_true = 1;
@@ -153,11 +153,12 @@ void conjugate_gradients(const SolveKernel& kernel, const LowRankInverse* invers
         report.iterations = report.resumed = found.iterations;
         is_true = found.is_true;
         last_true = found.last_true;
+        if (checkpoint->of_other_ranks()) state.restart();
     }
     const auto save = [&] {
         SolveState kept{report.iterations, is_true, last_true, {}, {}, {}, {}};
         state.put_into(kept);
-        checkpoint->save(kept);
+        checkpoint->save(std::move(kept));
     };
     // Also a file that cannot be written is found before the work begins.
     if (checkpoint != nullptr && !checkpoint->found()) save();
@@ -187,27 +188,33 @@ void conjugate_gradients(const SolveKernel& kernel, const LowRankInverse* invers
 void check_solve(const KernelMatrixShape& shape, ElementType type, const ConstHostArray& y,
                  const ConstHostArray& alpha, const KernelSolveOptions& options) {
     const auto in_text = [](const auto& value) { return std::to_string(value); };
-    if (!shape.square()) refuse("K of X with Y cannot be solved with (need a square operator)");
+    if (!shape.square())
+        core::refuse("kernel_solve", "K of X with Y cannot be solved with (need a square operator)");
     for (const ConstHostArray* array : {&y, &alpha}) {
         const std::string what = array == &y ? "y" : "alpha";
         if (array->type != type)
-            refuse(what + " is of another type than the operator (got " + to_string(array->type) + ", need " +
-                   to_string(type) + ")");
+            core::refuse("kernel_solve", what + " is of another type than the operator (got " +
+                                             to_string(array->type) + ", need " + to_string(type) + ")");
         if (array->size == 0 || array->size % shape.samples != 0 || array->size / shape.samples > 64)
-            refuse(what + " does not fit the shape (got " + in_text(array->size) +
-                   " values, need 1 to 64 times " + in_text(shape.samples) + ")");
+            core::refuse("kernel_solve", what + " does not fit the shape (got " + in_text(array->size) +
+                                             " values, need 1 to 64 times " + in_text(shape.samples) + ")");
     }
     if (alpha.size != y.size)
-        refuse("alpha and y differ in size (got " + in_text(alpha.size) + " and " + in_text(y.size) +
-               " values)");
+        core::refuse("kernel_solve", "alpha and y differ in size (got " + in_text(alpha.size) + " and " +
+                                         in_text(y.size) + " values)");
     if (!(options.lambda > 0) || !std::isfinite(options.lambda))
-        refuse("lambda out of range (got " + in_text(options.lambda) + ", need above 0)");
+        core::refuse("kernel_solve",
+                     "lambda out of range (got " + in_text(options.lambda) + ", need above 0)");
     if (!(options.tolerance > 0) || !(options.tolerance < 1))
-        refuse("tolerance out of range (got " + in_text(options.tolerance) + ", need above 0, below 1)");
-    if (options.checkpoint_every == 0) refuse("checkpoint_every out of range (got 0, need 1 or more)");
-    if (options.resume && options.checkpoint.empty()) refuse("resume needs a checkpoint (got an empty name)");
+        core::refuse("kernel_solve", "tolerance out of range (got " + in_text(options.tolerance) +
+                                         ", need above 0, below 1)");
+    if (options.checkpoint_every == 0)
+        core::refuse("kernel_solve", "checkpoint_every out of range (got 0, need 1 or more)");
+    if (options.resume && options.checkpoint.empty())
+        core::refuse("kernel_solve", "resume needs a checkpoint (got an empty name)");
     if (static_cast<unsigned>(options.pivots) > static_cast<unsigned>(KernelPivots::residual))
-        refuse("no such pivots (got " + in_text(static_cast<int>(options.pivots)) + ", need 0 or 1)");
+        core::refuse("kernel_solve",
+                     "no such pivots (got " + in_text(static_cast<int>(options.pivots)) + ", need 0 or 1)");
 }
 
 }  // namespace kernels

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "ops/kernel_operator/low_rank_inverse.hpp"
-#include "ops/kernel_operator/solve_checkpoint.hpp"
+#include "ops/kernel_operator/rank_checkpoint.hpp"
 
 namespace weft::kernels {
 
@@ -18,7 +18,7 @@ using IterationDone = std::function<void(std::uint32_t iterations)>;
 /// be null. y and x have all rows, of which a rank reads and writes its own.
 void conjugate_gradients(const SolveKernel& kernel, const LowRankInverse* inverse, std::span<const double> y,
                          std::span<double> x, const KernelSolveOptions& options, const IterationDone& done,
-                         KernelSolveReport& report, SolveCheckpoint* checkpoint = nullptr);
+                         KernelSolveReport& report, RankCheckpoint* checkpoint = nullptr);
 
 /// Errors: invalid_argument.
 void check_solve(const KernelMatrixShape& shape, ElementType type, const ConstHostArray& y,

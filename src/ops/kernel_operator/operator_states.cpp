@@ -7,6 +7,8 @@
 #include <string>
 
 #include "ops/kernel_matrix/kernel_estimate.hpp"
+#include "ops/kernel_operator/operator_sharing.hpp"
+#include "ops/kernel_operator/operator_totals.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -21,6 +23,11 @@ std::uint64_t block_rows(const KernelMatrixDevice& device, std::uint64_t value_b
     const auto side = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(range / (2 * value_bytes))));
     return std::clamp(std::bit_floor(std::max<std::uint64_t>(side, 1)), kLeast, most);
 }
+/// The same where devices share the blocks: so many that all devices are busy to the end.
+std::uint64_t shared_block_rows(std::uint64_t rows, std::uint64_t samples) {
+    constexpr std::uint64_t kLeast = 512, kBlocks = 16;  // of a side of K
+    return std::min(rows, std::max(std::bit_floor(samples / kBlocks), kLeast));
+}
 
 std::uint64_t block_bytes(const OperatorPlan& plan) {
     const std::uint64_t images = halves_blocks(plan) ? 2 : 1;
@@ -33,7 +40,16 @@ double instructions_of(const KernelMatrixPlan& matrix) {
     return std::ldexp(of_amplitude, static_cast<int>(matrix.shape.qubits));
 }
 
-void add_reasons(const OperatorPlan& plan, KernelOperatorEstimate& estimate) {
+/// Roundings of a sum over the columns of K: over 16 of them, over the tiles of a block, over four
+/// invocations, and over blocks.
+double additions_of(const OperatorPlan& plan, bool shared) {
+    const std::uint64_t block = plan.states->block, blocks = divide_up(plan.shape.columns(), block);
+    const double of_block = 16 + static_cast<double>(divide_up(block, 64)) + 4;
+    const auto terms = static_cast<double>(blocks);
+    return of_block + (shared ? total_error(terms, plan.real64) : terms + 4);
+}
+
+void add_reasons(const OperatorPlan& plan, KernelOperatorEstimate& estimate, const SharedProduct* shared) {
     const OperatorOfStates& states = *plan.states;
     std::vector<std::string>& reasons = estimate.reasons;
     if (!states.matrix.obstacle.empty()) {
@@ -42,7 +58,8 @@ void add_reasons(const OperatorPlan& plan, KernelOperatorEstimate& estimate) {
     }
     const auto text = [](std::uint64_t n) { return std::to_string(n); };
     reasons.push_back("blocks of " + text(states.block) + " rows and columns of K, by inner products");
-    reasons.push_back(estimate.symmetric    ? "symmetric: each block serves its rows and its columns"
+    reasons.push_back(shared != nullptr     ? shared->reason
+                      : estimate.symmetric  ? "symmetric: each block serves its rows and its columns"
                       : plan.shape.square() ? "not symmetric: turned off"
                                             : "not symmetric: K of X with Y");
     if (estimate.fits) return;
@@ -65,7 +82,8 @@ KernelMatrixOptions matrix_options(const KernelOperatorOptions& options, bool gi
 }
 
 OperatorPlan plan_operator_of_states(const KernelMatrixDevice& device, const KernelMatrixShape& shape,
-                                     CircuitFacts circuit, const KernelOperatorOptions& options) {
+                                     CircuitFacts circuit, const KernelOperatorOptions& options,
+                                     bool shared) {
     OperatorPlan plan;
     plan.device = {device.gram.limits, device.gram.software, device.gram.float64, device.budget_bytes};
     plan.shape = shape;
@@ -73,6 +91,7 @@ OperatorPlan plan_operator_of_states(const KernelMatrixDevice& device, const Ker
     plan.real64 = options.type == kFloat64;
     circuit.on_host = true;
     circuit.block = block_rows(device, plan.real_bytes());
+    if (shared) circuit.block = shared_block_rows(circuit.block, shape.samples);
     const KernelMatrixOptions same = matrix_options(options, circuit.given);
     OperatorOfStates states;
     states.matrix = plan_kernel(device, shape, circuit, options.type, same);
@@ -92,11 +111,12 @@ bool halves_blocks(const OperatorPlan& plan) noexcept {
     return plan.shape.square() && plan.options.symmetric != Choice::off;
 }
 
-KernelOperatorEstimate estimate_operator_of_states(const OperatorPlan& plan, std::uint32_t columns) {
+KernelOperatorEstimate estimate_operator_of_states(const OperatorPlan& plan, std::uint32_t columns,
+                                                   const SharedProduct* shared) {
     const OperatorOfStates& states = *plan.states;
     KernelOperatorEstimate estimate;
     estimate.method = KernelOperatorMethod::states;
-    estimate.symmetric = halves_blocks(plan);
+    estimate.symmetric = shared != nullptr ? shared->symmetric : halves_blocks(plan);
     estimate.columns_together = columns;
     estimate.passes = 1;
     estimate.available_bytes = static_cast<std::uint64_t>(static_cast<double>(plan.device.budget_bytes) *
@@ -114,13 +134,14 @@ KernelOperatorEstimate estimate_operator_of_states(const OperatorPlan& plan, std
             packed.bulk ? std::min(held, states.bytes)
                         : std::min(states.bytes, states.matrix.planes_values() * states.matrix.real_bytes());
         estimate.scratch_bytes = states.bytes - estimate.sample_bytes + block_bytes(plan);
+        if (shared != nullptr && shared->symmetric)  // totals, and the sums of a block
+            estimate.scratch_bytes += shared->total_bytes + states.block * columns * plan.real_bytes();
         estimate.fits = estimate.sample_bytes + estimate.scratch_bytes <= estimate.available_bytes;
-        // Sums over 16 columns, over the tiles of a block, over four invocations, and over blocks.
-        const double blocks = static_cast<double>(divide_up(plan.shape.columns(), states.block));
-        const double additions = 16 + static_cast<double>(divide_up(states.block, 64)) + 4 + blocks + 4;
-        estimate.error = states.kernel_error + additions * std::ldexp(1.0, plan.real64 ? -53 : -24);
+        const bool by_pairs = shared != nullptr && shared->symmetric;
+        estimate.error =
+            states.kernel_error + additions_of(plan, by_pairs) * std::ldexp(1.0, plan.real64 ? -53 : -24);
     }
-    add_reasons(plan, estimate);
+    add_reasons(plan, estimate, shared);
     return estimate;
 }
 

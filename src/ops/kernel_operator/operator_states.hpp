@@ -13,10 +13,14 @@ namespace weft::kernels {
 
 /// The options of the kernel matrix whose blocks an operator of states makes.
 KernelMatrixOptions matrix_options(const KernelOperatorOptions& options, bool given) noexcept;
-/// A plan with OperatorPlan::states. Errors: unsupported - float64 on a device without shaderFloat64.
+/// A plan with OperatorPlan::states. `shared`: of several devices. Errors: unsupported - float64 on a device
+/// without shaderFloat64.
 OperatorPlan plan_operator_of_states(const KernelMatrixDevice& device, const KernelMatrixShape& shape,
-                                     CircuitFacts circuit, const KernelOperatorOptions& options);
-KernelOperatorEstimate estimate_operator_of_states(const OperatorPlan& plan, std::uint32_t columns);
+                                     CircuitFacts circuit, const KernelOperatorOptions& options,
+                                     bool shared = false);
+/// `shared`: of a device among several.
+KernelOperatorEstimate estimate_operator_of_states(const OperatorPlan& plan, std::uint32_t columns,
+                                                   const SharedProduct* shared = nullptr);
 
 /// A block of K and the tiles of states that it is made from.
 struct OperatorBlock {

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/kernel_operator/solve_checkpoint.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <limits>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <weft/error.hpp>
@@ -16,8 +21,8 @@
 namespace weft::kernels {
 namespace {
 
-constexpr std::string_view kMagic = "weftcg\r\n";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::string_view kCheckpointMagic = "weftcg\r\n";
+constexpr std::uint32_t kCheckpointVersion = 1;
 
 std::span<const std::byte> bytes_of(const std::vector<double>& values) {
     return std::as_bytes(std::span(values));
@@ -25,8 +30,8 @@ std::span<const std::byte> bytes_of(const std::vector<double>& values) {
 
 std::vector<std::byte> header_of(const StoreFacts& facts, const SolveState& state) {
     core::ByteWriter out;
-    out.raw(std::as_bytes(std::span(kMagic)));
-    out.number(kVersion, 4);
+    out.raw(std::as_bytes(std::span(kCheckpointMagic)));
+    out.number(kCheckpointVersion, 4);
     out.number(facts.size(), 4);
     for (const StoreFact& fact : facts) {
         out.text(fact.name);
@@ -62,13 +67,39 @@ StoreFacts operator_facts(const KernelMatrixCircuit* circuit, const KernelMatrix
     return facts;
 }
 
-SolveCheckpoint::SolveCheckpoint(std::filesystem::path file, std::uint32_t every, bool resume,
-                                 StoreFacts facts)
-    : file_(std::move(file)), every_(every), facts_(std::move(facts)) {
+SolveCheckpoint::SolveCheckpoint(std::filesystem::path file, bool resume, StoreFacts facts)
+    : file_(std::move(file)), facts_(std::move(facts)) {
+    claim();
     const core::FileRead there = core::read_file(file_, std::numeric_limits<std::uint64_t>::max());
-    if (there.absent()) return;
     if (!there.refused.empty()) refuse("cannot be read: " + there.refused);
     if (!there.bytes.empty()) read(there.bytes, facts_, resume);
+}
+
+SolveCheckpoint::Claim::~Claim() {
+    if (!file_.empty()) unlink(file_.c_str());
+}
+
+void SolveCheckpoint::claim() {
+    // A pipe must not block.
+    constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    const auto fail = [&](const std::string& what, int code) {
+        throw Error(Errc::io, "kernel_solve: " + file_.string() + ": " + what, code);
+    };
+    int error = ESTALE;
+    while (error == ESTALE) {
+        lock_ = core::FileDescriptor(::open(file_.c_str(), kFlags | O_CREAT | O_EXCL, 0666));
+        const bool made = lock_.get() >= 0;
+        if (!made) lock_ = core::FileDescriptor(::open(file_.c_str(), kFlags | O_CREAT, 0666));
+        if (lock_.get() < 0) {
+            const int refused = errno;
+            fail("cannot be written: " + std::generic_category().message(refused), refused);
+        }
+        error = core::try_lock(lock_, file_);
+        if (made && error != EWOULDBLOCK && error != ESTALE) claim_.made(file_);
+    }
+    // Where a file system has no locks, there is nothing to keep others away with.
+    if (error == EWOULDBLOCK)
+        fail("another solve, of this process or another, has this checkpoint (need one at a time)", error);
 }
 
 void SolveCheckpoint::refuse(const std::string& what) const {
@@ -77,13 +108,13 @@ void SolveCheckpoint::refuse(const std::string& what) const {
 
 void SolveCheckpoint::read(const std::string& bytes, const StoreFacts& wanted, bool resume) {
     const auto all = std::as_bytes(std::span(bytes));
-    if (!std::string_view(bytes).starts_with(kMagic))
+    if (!std::string_view(bytes).starts_with(kCheckpointMagic))
         refuse("it is no checkpoint of a solve (remove it or name another file)");
     if (!resume) return;
-    core::ByteReader reader(all.subspan(kMagic.size()));
-    if (const std::uint32_t version = reader.number32(); version != kVersion && reader.ok())
+    core::ByteReader reader(all.subspan(kCheckpointMagic.size()));
+    if (const std::uint32_t version = reader.number32(); version != kCheckpointVersion && reader.ok())
         refuse("the checkpoint has another version (got " + std::to_string(version) + ", need " +
-               std::to_string(kVersion) + "; remove it to begin again)");
+               std::to_string(kCheckpointVersion) + "; remove it to begin again)");
     StoreFacts facts;
     for (std::uint32_t left = reader.number32(); left != 0 && reader.ok(); --left) {
         StoreFact fact;
@@ -119,7 +150,6 @@ void SolveCheckpoint::read(const std::string& bytes, const StoreFacts& wanted, b
                                                 ": the checkpoint is of another " + what +
                                                 "; remove it to begin again");
     facts_ = std::move(facts);
-    last_ = state.iterations;
     found_ = std::move(state);
 }
 
@@ -130,6 +160,11 @@ std::uint64_t SolveCheckpoint::pinned(const char* name, std::uint64_t value) {
     }
     facts_.push_back({name, std::to_string(value)});
     return value;
+}
+
+void SolveCheckpoint::pin(const char* name, std::uint64_t value) {
+    std::erase_if(facts_, [&](const StoreFact& fact) { return fact.name == name; });
+    facts_.push_back({name, std::to_string(value)});
 }
 
 void SolveCheckpoint::save(const SolveState& state) {
@@ -146,9 +181,11 @@ void SolveCheckpoint::save(const SolveState& state) {
     core::ByteWriter end;
     end.number(sum.value(), 8);
     write(end.take());
+    core::FileDescriptor lock = file.locked();
     if (const std::string failed = file.replace(); !failed.empty())
         throw Error(Errc::io, "kernel_solve: the checkpoint: " + failed, file.error());
-    last_ = state.iterations;
+    lock_ = std::move(lock);
+    claim_.keep();
 }
 
 }  // namespace weft::kernels

@@ -11,10 +11,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/ops/kernel_operator.hpp>
 
+#include "base/file_io.hpp"
 #include "ops/kernel_matrix/store_format.hpp"
 
 namespace weft::kernels {
@@ -33,28 +35,44 @@ StoreFacts operator_facts(const KernelMatrixCircuit* circuit, const KernelMatrix
 
 class SolveCheckpoint {
   public:
-    /// With `resume` it reads the file, if there is one. Errors: invalid_argument - a checkpoint of other
-    /// facts, which the text names; io - it is damaged, cannot be read, or is a file of another kind, which
-    /// is refused without `resume` too.
-    SolveCheckpoint(std::filesystem::path file, std::uint32_t every, bool resume, StoreFacts facts);
+    /// Makes the file, or takes the one that is there, and keeps it from all others while this object lives.
+    /// With `resume` it reads what is there. Errors: invalid_argument - a checkpoint of other facts, which
+    /// the text names; io - it is damaged, cannot be read or made, another object of any process has it, or
+    /// it is a file of another kind, which is refused without `resume` too.
+    SolveCheckpoint(std::filesystem::path file, bool resume, StoreFacts facts);
+    SolveCheckpoint(const SolveCheckpoint&) = delete;
+    SolveCheckpoint& operator=(const SolveCheckpoint&) = delete;
 
     /// What the file had.
     const std::optional<SolveState>& found() const noexcept { return found_; }
+    /// The same, which is no longer kept here. There must be one.
+    SolveState take_found() { return *std::exchange(found_, std::nullopt); }
     /// A fact that only the file settles, or its value for a new file.
     std::uint64_t pinned(const char* name, std::uint64_t value);
-    bool due(std::uint32_t iterations) const noexcept {
-        return iterations != last_ && iterations % every_ == 0;
-    }
+    /// Its value in files from now on.
+    void pin(const char* name, std::uint64_t value);
     /// Takes the place of the file before. Errors: io.
     void save(const SolveState& state);
-    std::uint32_t saved() const noexcept { return last_; }  ///< iterations of the file
 
   private:
+    /// The name of a file that this object made, until it has a state.
+    class Claim {
+      public:
+        void made(const std::filesystem::path& file) { file_ = file; }
+        void keep() noexcept { file_.clear(); }
+        ~Claim();
+
+      private:
+        std::filesystem::path file_;
+    };
+
+    void claim();
     void read(const std::string& bytes, const StoreFacts& wanted, bool resume);
     [[noreturn]] void refuse(const std::string& what) const;
 
     std::filesystem::path file_;
-    std::uint32_t every_, last_ = 0;
+    core::FileDescriptor lock_;  // open on the file
+    Claim claim_;
     StoreFacts facts_;
     std::optional<SolveState> found_;
 };

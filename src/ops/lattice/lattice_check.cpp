@@ -13,6 +13,7 @@
 #include <weft/error.hpp>
 #include <weft/ops/encode.hpp>
 
+#include "base/refusal.hpp"
 #include "base/span_set.hpp"
 #include "host/thread_parts.hpp"
 #include "ops/lattice/lattice_resident.hpp"
@@ -20,15 +21,7 @@
 namespace weft::kernels {
 namespace {
 
-[[noreturn]] void refuse(const char* function, const std::string& what) {
-    throw Error(Errc::invalid_argument, std::string(function) + ": " + what);
-}
-
-std::string got_need(const std::string& got, const std::string& need) {
-    return " (got " + got + ", need " + need + ")";
-}
-
-std::string number(float value) {
+std::string float_text(float value) {
     char text[32];
     std::snprintf(text, sizeof text, "%g", static_cast<double>(value));
     return text;
@@ -112,33 +105,35 @@ std::size_t find_bad_byte(std::span<const std::uint8_t> codes, std::uint32_t q, 
 
 void check_lattice_code(const char* function, const LatticeCode& code) {
     const auto bad = [&](const char* member, const std::string& got, const std::string& need) {
-        refuse(function, std::string("LatticeCode::") + member + " is out of range" + got_need(got, need));
+        core::refuse(function,
+                     std::string("LatticeCode::") + member + " is out of range" + core::got_need(got, need));
     };
     if (code.lattice != Lattice::z2 && code.lattice != Lattice::d4 && code.lattice != Lattice::e8)
         bad("lattice", std::to_string(static_cast<int>(code.lattice)), "z2, d4 or e8");
     if (code.q == 2)
-        refuse(function,
-               "LatticeCode::q is 2, which has no code for positive values: halves round up, so "
-               "digits of an even base reach further down than up, and of base 2 only down" +
-                   got_need("2", "3 to 16"));
+        core::refuse(function,
+                     "LatticeCode::q is 2, which has no code for positive values: halves round up, so "
+                     "digits of an even base reach further down than up, and of base 2 only down" +
+                         core::got_need("2", "3 to 16"));
     if (code.q < 2 || code.q > 16) bad("q", std::to_string(code.q), "3 to 16");
     if (code.levels < 1 || code.levels > 4) bad("levels", std::to_string(code.levels), "1 to 4");
     constexpr float kLeast = 0x1p-40f, kMost = 0x1p40f;
-    if (!(code.beta >= kLeast && code.beta <= kMost)) bad("beta", number(code.beta), "2^-40 to 2^40");
-    if (!(code.alpha > 0.0f && code.alpha <= 4.0f)) bad("alpha", number(code.alpha), "above 0, at most 4");
+    if (!(code.beta >= kLeast && code.beta <= kMost)) bad("beta", float_text(code.beta), "2^-40 to 2^40");
+    if (!(code.alpha > 0.0f && code.alpha <= 4.0f))
+        bad("alpha", float_text(code.alpha), "above 0, at most 4");
     const std::uint32_t most = most_retries(code.alpha);
     if (code.max_retries > most)
         bad("max_retries", std::to_string(code.max_retries),
             "at most " + std::to_string(most) + " with this alpha");
     if (!code.dither_seed && code.dither_first != 0)
-        refuse(function, "LatticeCode::dither_first does not apply without dither_seed" +
-                             got_need(std::to_string(code.dither_first), "0"));
+        core::refuse(function, "LatticeCode::dither_first does not apply without dither_seed" +
+                                   core::got_need(std::to_string(code.dither_first), "0"));
 }
 
 void check_size(const char* function, const char* name, const char* unit, std::size_t got, std::size_t need) {
     if (got == need) return;
-    refuse(function, std::string(name) + " does not fit the shape" +
-                         got_need(std::to_string(got) + " " + unit, std::to_string(need)));
+    core::refuse(function, std::string(name) + " does not fit the shape" +
+                               core::got_need(std::to_string(got) + " " + unit, std::to_string(need)));
 }
 
 void check_lattice_spans(const char* function, std::span<const NamedSpan> inputs,
@@ -146,18 +141,19 @@ void check_lattice_spans(const char* function, std::span<const NamedSpan> inputs
     for (const auto& spans : {inputs, outputs})
         for (const NamedSpan& s : spans)
             if (s.data == nullptr && s.bytes != 0)
-                refuse(function, std::string(s.name) + " is null" +
-                                     got_need(std::to_string(s.bytes) + " bytes", "memory behind them"));
+                core::refuse(function,
+                             std::string(s.name) + " is null" +
+                                 core::got_need(std::to_string(s.bytes) + " bytes", "memory behind them"));
     for (std::size_t o = 0; o < outputs.size(); ++o) {
         const NamedSpan& out = outputs[o];
         const auto separate = [&](const NamedSpan& other) {
             if (!core::share_memory(core::span_of(out.data, out.bytes, 0, true),
                                     core::span_of(other.data, other.bytes, 0, true)))
                 return;
-            refuse(function,
-                   std::string(out.name) + " overlaps " + other.name +
-                       got_need("common memory",
-                                in_place ? "separate spans, or the same for y and x" : "separate spans"));
+            core::refuse(function, std::string(out.name) + " overlaps " + other.name +
+                                       core::got_need("common memory",
+                                                      in_place ? "separate spans, or the same for y and x"
+                                                               : "separate spans"));
         };
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             const bool same = out.data == inputs[i].data && out.bytes == inputs[i].bytes;
@@ -173,7 +169,8 @@ void check_finite(const char* function, std::span<const float> x, std::size_t wi
         [&](std::size_t first, std::size_t last) { return find_not_finite(x.data(), first, last); });
     if (at == kNone) return;
     throw EncodeError(std::string(function) + ": value " + std::to_string(at % width) + " of row " +
-                          std::to_string(at / width) + " is not finite" + got_need(number(x[at]), "a number"),
+                          std::to_string(at / width) + " is not finite" +
+                          core::got_need(float_text(x[at]), "a number"),
                       rows_not_finite(x, width, at));
 }
 
@@ -202,7 +199,7 @@ void check_digits(const char* function, const LatticeCode& code, std::span<const
     throw EncodeError(std::string(function) + ": digit " + std::to_string(i) + " of level " +
                           std::to_string(level) + " of vector " + std::to_string(at / each) +
                           " is out of range" +
-                          got_need(std::to_string(digit(at)), "below q = " + std::to_string(code.q)),
+                          core::got_need(std::to_string(digit(at)), "below q = " + std::to_string(code.q)),
                       std::move(bad));
 }
 
@@ -267,14 +264,15 @@ StatusCount check_statuses(const char* function, const LatticeCode& code,
             bad.push_back({i, 0, EncodeFault::out_of_range});
     const std::string at = std::to_string(bad[0].sample);
     const std::uint8_t first = status[bad[0].sample];
-    throw EncodeError(std::string(function) + ": " +
-                          (first == kLatticeNotFinite
-                               ? "vector " + at + " was not finite when it was encoded" +
-                                     got_need("status 255", "a number of retries")
-                               : "status of vector " + at + " has too many retries" +
-                                     got_need(std::to_string(first & kLatticeRetries),
-                                              "at most max_retries = " + std::to_string(code.max_retries))),
-                      std::move(bad));
+    throw EncodeError(
+        std::string(function) + ": " +
+            (first == kLatticeNotFinite
+                 ? "vector " + at + " was not finite when it was encoded" +
+                       core::got_need("status 255", "a number of retries")
+                 : "status of vector " + at + " has too many retries" +
+                       core::got_need(std::to_string(first & kLatticeRetries),
+                                      "at most max_retries = " + std::to_string(code.max_retries))),
+        std::move(bad));
 }
 
 Statuses::Statuses(const char* function, std::span<std::uint8_t> given, std::size_t vectors) : span_(given) {
@@ -334,9 +332,9 @@ OpReport forward_report(const char* function, const LatticeShape& shape, std::sp
                         EncodeFault::not_a_number});
     const std::string text = std::string(function) + ": value " + std::to_string(rows[0].position) +
                              " of row " + std::to_string(rows[0].sample) + " is not finite" +
-                             got_need(std::to_string(count.not_finite) + " of " +
-                                          std::to_string(shape.vectors()) + " vectors with such values",
-                                      "none; all others are done");
+                             core::got_need(std::to_string(count.not_finite) + " of " +
+                                                std::to_string(shape.vectors()) + " vectors with such values",
+                                            "none; all others are done");
     throw EncodeError(text, std::move(rows));
 }
 

@@ -6,6 +6,7 @@
 
 #include <weft/error.hpp>
 
+#include "base/refusal.hpp"
 #include "ops/lattice/lattice_check.hpp"
 
 namespace weft::kernels {
@@ -13,34 +14,31 @@ namespace {
 
 constexpr const char* kInner = "lattice_inner";
 
-[[noreturn]] void refuse(const char* function, const std::string& what) {
-    throw Error(Errc::invalid_argument, std::string(function) + ": " + what);
-}
-
 // The device counts vectors in 32 bits.
 void require_countable(const char* function, std::size_t vectors) {
     if (vectors > ~0u - 64)
-        refuse(function, "too many vectors (got " + std::to_string(vectors) + ", need fewer than 2^32 - 64)");
+        core::refuse(function,
+                     "too many vectors (got " + std::to_string(vectors) + ", need fewer than 2^32 - 64)");
 }
 
 void check_table(const LatticeTable& table, const LatticeCode& code, std::size_t tiles) {
     check_lattice_code(kInner, code);
     if (table.lattice() != code.lattice || table.q() != code.q)
-        refuse(kInner, std::string("the table is of another code (got ") + to_string(table.lattice()) +
-                           ", q = " + std::to_string(table.q()) + ", need " + to_string(code.lattice) +
-                           ", q = " + std::to_string(code.q) + ")");
+        core::refuse(kInner, std::string("the table is of another code (got ") + to_string(table.lattice()) +
+                                 ", q = " + std::to_string(table.q()) + ", need " + to_string(code.lattice) +
+                                 ", q = " + std::to_string(code.q) + ")");
     if (code.max_retries != 0)
-        refuse(kInner, "vectors with retries differ in scale (got max_retries " +
-                           std::to_string(code.max_retries) + ", need 0)");
-    if (code.dither_seed) refuse(kInner, "the dither is not in the table (got a seed, need none)");
+        core::refuse(kInner, "vectors with retries differ in scale (got max_retries " +
+                                 std::to_string(code.max_retries) + ", need 0)");
+    if (code.dither_seed) core::refuse(kInner, "the dither is not in the table (got a seed, need none)");
     double weight = 0, power = 1;
     for (std::uint32_t m = 0; m < code.levels; ++m, power *= code.q) weight += power;
     const double each = weight * weight * table.largest();
     if (each * static_cast<double>(tiles) >= 2147483648.0)
-        refuse(kInner, "the sum of a row may not fit 32 bits (got " + std::to_string(tiles) +
-                           " vectors, need at most " +
-                           std::to_string(static_cast<std::size_t>(2147483647.0 / each)) +
-                           " with this code)");
+        core::refuse(kInner, "the sum of a row may not fit 32 bits (got " + std::to_string(tiles) +
+                                 " vectors, need at most " +
+                                 std::to_string(static_cast<std::size_t>(2147483647.0 / each)) +
+                                 " with this code)");
 }
 
 // Vectors of a call whose shape has been checked; `status` is the size of its array.
@@ -79,15 +77,15 @@ LatticeShape checked_shape(const char* function, const LatticeCode& code, std::s
     const LatticeShape shape = lattice_shape(function, code.lattice, values, width);
     constexpr std::size_t kMostWidth = std::size_t{1} << 28;  // the device counts values of a row in 32 bits
     if (shape.width > kMostWidth)
-        refuse(function, "rows are too wide (got " + std::to_string(shape.width) + ", need at most " +
-                             std::to_string(kMostWidth) + ")");
+        core::refuse(function, "rows are too wide (got " + std::to_string(shape.width) + ", need at most " +
+                                   std::to_string(kMostWidth) + ")");
     return shape;
 }
 
 std::uint32_t checked_depth(const char* function, const LatticeCode& code, std::uint32_t depth) {
     if (depth > code.levels)
-        refuse(function, "depth is out of range (got " + std::to_string(depth) +
-                             ", need at most levels = " + std::to_string(code.levels) + ")");
+        core::refuse(function, "depth is out of range (got " + std::to_string(depth) +
+                                   ", need at most levels = " + std::to_string(code.levels) + ")");
     return depth == 0 ? code.levels : depth;
 }
 
@@ -108,8 +106,8 @@ ResidentVectors resident_quantize(const LatticeCode& code, const ResidentValues&
     // If y overlapped x in part, the device would read what it has just written.
     const std::size_t distance = x.first > y.first ? x.first - y.first : y.first - x.first;
     if (x.memory == y.memory && distance != 0 && distance < x.size)
-        refuse(function, "y overlaps x in part (got a distance of " + std::to_string(distance) +
-                             " values, need 0 or at least " + std::to_string(x.size) + ")");
+        core::refuse(function, "y overlaps x in part (got a distance of " + std::to_string(distance) +
+                                   " values, need 0 or at least " + std::to_string(x.size) + ")");
     return r;
 }
 
@@ -132,8 +130,8 @@ LatticeShape inner_shape(const LatticeTable& table, const LatticeCode& code, std
     check_table(table, code, shape.tiles);
     constexpr std::size_t kMostVectors = std::size_t{1} << 56;  // their codes can be counted in bytes
     if (rows > kMostVectors / shape.tiles)
-        refuse(kInner, "too many vectors (got " + std::to_string(rows) + " rows of " +
-                           std::to_string(shape.tiles) + ", need at most 2^56)");
+        core::refuse(kInner, "too many vectors (got " + std::to_string(rows) + " rows of " +
+                                 std::to_string(shape.tiles) + ", need at most 2^56)");
     set_elements(shape, code.lattice);
     return shape;
 }

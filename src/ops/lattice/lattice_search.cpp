@@ -27,7 +27,8 @@ struct Range {
 
 // A code reaches about beta q^levels / 2 to either side. Beyond `high` nothing overloads and cells only grow.
 // At `low` all values overload except the smallest.
-Range range_of(const LatticeCode& code, std::span<const float> sample, const LatticeSearchOptions& options) {
+Range search_range(const LatticeCode& code, std::span<const float> sample,
+                   const LatticeSearchOptions& options) {
     float largest = 0;
     for (const float v : sample) largest = std::max(largest, std::fabs(v));
     const double reach = std::pow(static_cast<double>(code.q), code.levels) / 2;
@@ -188,7 +189,7 @@ LatticeSearch kernels::search_beta(const LatticeCode& code, std::span<const floa
     check_lattice_code(kFunction, checked);
     const LatticeShape shape = lattice_shape(kFunction, code.lattice, sample.size(), options.width);
     check_finite(kFunction, sample, shape.given_width, threads);
-    const Range range = range_of(checked, sample, options);
+    const Range range = search_range(checked, sample, options);
 
     Trials trials(quantize, checked, sample, options);
     LatticeSearch search;

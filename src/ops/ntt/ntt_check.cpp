@@ -9,15 +9,12 @@
 #include <weft/error.hpp>
 
 #include "base/enums.hpp"
+#include "base/refusal.hpp"
 #include "host/thread_parts.hpp"
 #include "ops/field/field_plan.hpp"
 
 namespace weft::kernels {
 namespace {
-
-[[noreturn]] void refuse(const std::string& function, const std::string& what) {
-    throw Error(Errc::invalid_argument, function + ": " + what);
-}
 
 void check_enums(const NttArguments& a) {
     core::check_enum(a.function, "direction", a.direction, NttDirection::inverse);
@@ -28,35 +25,36 @@ void check_enums(const NttArguments& a) {
 }
 
 /// `extra`: bits that a low-degree extension adds.
-void check_size(const DeviceInfo& device, const NttArguments& a, std::uint32_t extra) {
+void check_transform_size(const DeviceInfo& device, const NttArguments& a, std::uint32_t extra) {
     const std::uint32_t field_most = ntt_info(a.field).max_log_size;
     const std::uint32_t device_most = ntt_max_log_size(device, a.field);
     const std::uint32_t most = std::min(field_most, device_most);
     const std::uint32_t log_size = a.shape.log_size;
     if (log_size == 0 || log_size > most || log_size + extra > most)
-        refuse(a.function, "no such size (got log_size " + std::to_string(log_size) +
-                               (extra != 0 ? " and " + std::to_string(extra) + " bits more" : std::string()) +
-                               ", need 1 to " + std::to_string(most - std::min(most, extra)) + " for " +
-                               to_string(a.field) +
-                               (device_most < field_most ? " in one binding of " + device.name + ")" : ")"));
+        core::refuse(a.function,
+                     "no such size (got log_size " + std::to_string(log_size) +
+                         (extra != 0 ? " and " + std::to_string(extra) + " bits more" : std::string()) +
+                         ", need 1 to " + std::to_string(most - std::min(most, extra)) + " for " +
+                         to_string(a.field) +
+                         (device_most < field_most ? " in one binding of " + device.name + ")" : ")"));
     const std::uint64_t bytes = field_info(a.field).element_bytes;
     const std::uint64_t batches =
         std::min<std::uint64_t>(0xffffffffu, (std::uint64_t{1} << 62) / bytes >> (log_size + extra));
     if (a.shape.batch > batches)
-        refuse(a.function, "too many transforms (got " + std::to_string(a.shape.batch) + ", need at most " +
-                               std::to_string(batches) + ")");
+        core::refuse(a.function, "too many transforms (got " + std::to_string(a.shape.batch) +
+                                     ", need at most " + std::to_string(batches) + ")");
 }
 
 void check_range(const std::string& function, const FieldInfo& field, const char* name,
                  const FieldRange& range, std::uint64_t elements) {
     if (range.memory == nullptr && elements != 0)
-        refuse(function, std::string(name) + " is missing (got no memory)");
+        core::refuse(function, std::string(name) + " is missing (got no memory)");
     if (range.memory != nullptr && range.type != limb_type(field))
-        refuse(function, wrong_limbs(field, name, range.type));
+        core::refuse(function, wrong_limbs(field, name, range.type));
     const std::uint64_t got = range.bytes / field.limb_bytes, need = elements * field.limbs;
     if (got != need)
-        refuse(function, std::string(name) + " does not fit the shape (got " + std::to_string(got) +
-                             " limbs, need " + std::to_string(need) + ")");
+        core::refuse(function, std::string(name) + " does not fit the shape (got " + std::to_string(got) +
+                                   " limbs, need " + std::to_string(need) + ")");
 }
 
 bool overlap(const FieldRange& a, const FieldRange& b) {
@@ -68,9 +66,9 @@ void check_apart(const std::string& function, const char* name, const FieldRange
     if (!overlap(in, out)) return;
     const bool same = in.offset == out.offset && in.bytes == out.bytes;
     if (same && in_place) return;
-    refuse(function, std::string("out overlaps ") + name +
-                         (in_place ? " in part (got a shifted range, need the same range or none of it)"
-                                   : " (got shared memory, need other memory)"));
+    core::refuse(function, std::string("out overlaps ") + name +
+                               (in_place ? " in part (got a shifted range, need the same range or none of it)"
+                                         : " (got shared memory, need other memory)"));
 }
 
 NttRequest request_of(const NttArguments& a, const NttScalars& scalars) {
@@ -101,16 +99,16 @@ FieldRange ntt_range(const ConstHostArray& array) {
 NttRequest check_ntt(const DeviceInfo& device, const NttArguments& a, const FieldRange& in,
                      const FieldRange& out) {
     check_enums(a);
-    check_size(device, a, 0);
+    check_transform_size(device, a, 0);
     const NttShape& shape = a.shape;
     if (shape.inputs != 0 && (a.direction == NttDirection::inverse || a.order == NttOrder::rn))
-        refuse(a.function,
-               std::string("inputs are counted for forward transforms of natural order alone (got "
-                           "inputs of ") +
-                   to_string(a.direction) + " " + to_string(a.order) + ", need 0)");
+        core::refuse(a.function,
+                     std::string("inputs are counted for forward transforms of natural order alone (got "
+                                 "inputs of ") +
+                         to_string(a.direction) + " " + to_string(a.order) + ", need 0)");
     if (shape.inputs > shape.size())
-        refuse(a.function, "more inputs than points (got " + std::to_string(shape.inputs) +
-                               ", need at most " + std::to_string(shape.size()) + ")");
+        core::refuse(a.function, "more inputs than points (got " + std::to_string(shape.inputs) +
+                                     ", need at most " + std::to_string(shape.size()) + ")");
     const NttRequest request =
         request_of(a, ntt_scalars(a.function, a.field, shape.log_size, a.form, a.root, a.coset));
     const FieldInfo& field = field_info(a.field);
@@ -124,11 +122,12 @@ NttExtension check_ntt_extend(const DeviceInfo& device, const NttArguments& a, s
                               const FieldRange& in, const FieldRange& out) {
     check_enums(a);
     if (blowup < 2 || blowup > 16 || !std::has_single_bit(blowup))
-        refuse(a.function, "no such blowup (got " + std::to_string(blowup) + ", need 2, 4, 8 or 16)");
+        core::refuse(a.function, "no such blowup (got " + std::to_string(blowup) + ", need 2, 4, 8 or 16)");
     const auto extra = static_cast<std::uint32_t>(std::countr_zero(blowup));
-    check_size(device, a, extra);
+    check_transform_size(device, a, extra);
     if (a.shape.inputs != 0)
-        refuse(a.function, "inputs does not apply (got " + std::to_string(a.shape.inputs) + ", need 0)");
+        core::refuse(a.function,
+                     "inputs does not apply (got " + std::to_string(a.shape.inputs) + ", need 0)");
     const FieldInfo& field = field_info(a.field);
     check_range(a.function, field, "in", in, a.shape.elements());
     check_range(a.function, field, "out", out, a.shape.elements() * blowup);
@@ -156,7 +155,8 @@ NttProduct check_ntt_product(const DeviceInfo& device, Field field, FieldForm fo
     check_range(function, info, "a", a, m);
     check_range(function, info, "b", b, n);
     if (m == 0 || n == 0)
-        refuse(function, std::string(m == 0 ? "a" : "b") + " is empty (got 0 elements, need at least 1)");
+        core::refuse(function,
+                     std::string(m == 0 ? "a" : "b") + " is empty (got 0 elements, need at least 1)");
     check_range(function, info, "out", out, m + n - 1);
     check_apart(function, "a", a, out, false);
     check_apart(function, "b", b, out, false);
@@ -164,7 +164,7 @@ NttProduct check_ntt_product(const DeviceInfo& device, Field field, FieldForm fo
     to.shape.log_size = std::max(1u, static_cast<std::uint32_t>(std::bit_width(m + n - 2)));
     to.shader = shader;
     to.order = NttOrder::nr;
-    check_size(device, to, 0);
+    check_transform_size(device, to, 0);
     const NttScalars scalars = ntt_scalars(function, field, to.shape.log_size, form, {}, {});
     NttArguments back = to;
     back.direction = NttDirection::inverse;
@@ -180,9 +180,9 @@ void check_ntt_columns(const DeviceInfo& device, const NttArguments& a, const Fi
                        const FieldRange& out) {
     const std::uint64_t most = device.limits.max_storage_buffer_range, got = std::max(in.bytes, out.bytes);
     if (a.shape.layout == NttLayout::columns && got > most)
-        refuse(a.function, "the columns do not fit one binding of " + device.name + " (got " +
-                               std::to_string(got) + " bytes, need at most " + std::to_string(most) +
-                               "; use fewer columns or NttLayout::rows)");
+        core::refuse(a.function, "the columns do not fit one binding of " + device.name + " (got " +
+                                     std::to_string(got) + " bytes, need at most " + std::to_string(most) +
+                                     "; use fewer columns or NttLayout::rows)");
 }
 
 void check_ntt_values(const char* function, Field field, const char* name, const ConstHostArray& array,
@@ -206,9 +206,9 @@ void check_ntt_values(const char* function, Field field, const char* name, const
         place = "element " + std::to_string(rows ? at % count : at / shape.batch) + " of transform " +
                 std::to_string(rows ? at / count : at % shape.batch);
     }
-    refuse(function, place + " of " + name + " is not canonical (got " +
-                         hex(field, to_words(info, elements, at)) + ", need below p = " + hex(field, f.p) +
-                         ")");
+    core::refuse(function, place + " of " + name + " is not canonical (got " +
+                               hex(field, to_words(info, elements, at)) +
+                               ", need below p = " + hex(field, f.p) + ")");
 }
 
 }  // namespace weft::kernels

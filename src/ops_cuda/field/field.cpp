@@ -15,17 +15,12 @@
 #include "ops/field/field_plan.hpp"
 #include "ops/field/field_scalar.hpp"
 #include "ops_cuda/field/field_launch.hpp"
+#include "ops_cuda/field/field_range.hpp"
 
 namespace weft::cuda {
 namespace {
 
-// All device memory is one buffer to the checks, which compare addresses.
-constexpr char kMemory = 0;
-
-kernels::FieldRange range_of(const ConstDeviceArray& range) {
-    return {range.data != nullptr ? &kMemory : nullptr, reinterpret_cast<std::uintptr_t>(range.data),
-            range.bytes(), range.type};
-}
+using kernels::range_of;
 
 void reduce(FieldLaunch launch, const FieldInfo& field, const FieldOptions& options, const char* function) {
     const weft::DeviceInfo device = plan_device();

@@ -274,8 +274,8 @@ StreamedBlocks::StreamedBlocks(StreamHandle stream, const KernelMatrixPlan& plan
     : impl_(new Impl{{stream, plan, source, options}, {stream, plan, k}}) {}
 StreamedBlocks::~StreamedBlocks() = default;
 
-void StreamedBlocks::make(std::span<const kernels::HostBlock> blocks, const BatchOptions& batch,
-                          std::uint64_t all_pairs) {
+std::uint64_t StreamedBlocks::make(std::span<const kernels::HostBlock> blocks, const BatchOptions& batch,
+                                   std::uint64_t all_pairs) {
     core::ProgressMeter meter(kFunction, batch, all_pairs);
     meter.check();
     std::uint64_t made = 0;
@@ -286,6 +286,7 @@ void StreamedBlocks::make(std::span<const kernels::HostBlock> blocks, const Batc
         impl_->writer.write(impl_->tiles, block, done);
     }
     impl_->writer.finish_all(done);
+    return meter.parts();
 }
 
 }  // namespace weft::cuda

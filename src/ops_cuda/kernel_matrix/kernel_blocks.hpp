@@ -25,7 +25,8 @@ class StreamedBlocks {
     ~StreamedBlocks();
     /// Makes these of host_blocks() and waits for them. Tiles of states stay packed for later blocks.
     /// `all_pairs` is the total of the progress. Errors: cancelled; what the callback of `batch` throws.
-    void make(std::span<const kernels::HostBlock> blocks, const BatchOptions& batch, std::uint64_t all_pairs);
+    std::uint64_t make(std::span<const kernels::HostBlock> blocks, const BatchOptions& batch,
+                       std::uint64_t all_pairs);
 
   private:
     struct Impl;

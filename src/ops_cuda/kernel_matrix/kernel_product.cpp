@@ -77,8 +77,8 @@ StreamedRows::StreamedRows(StreamHandle stream, const KernelMatrixPlan& plan, Sc
     check(cudaStreamSynchronize(stream), kFunction, "cudaStreamSynchronize");
 }
 
-void StreamedRows::make(const kernels::RowRange& range, const BatchOptions& batch,
-                        std::uint64_t all_pairs) const {
+std::uint64_t StreamedRows::make(const kernels::RowRange& range, const BatchOptions& batch,
+                                 std::uint64_t all_pairs) const {
     core::ProgressMeter meter(kFunction, batch, all_pairs);
     meter.check();
     const std::uint64_t row_bytes = plan_.shape.columns() * plan_.real_bytes();
@@ -95,6 +95,7 @@ void StreamedRows::make(const kernels::RowRange& range, const BatchOptions& batc
     };
     BatchReport report;
     run_chunks(kFunction, work, {.chunk_elements = chunk_rows(plan_)}, report);
+    return meter.parts();
 }
 
 }  // namespace weft::cuda

@@ -21,7 +21,8 @@ class StreamedRows {
     StreamedRows(StreamHandle stream, const kernels::KernelMatrixPlan& plan, Scratch planes,
                  const HostArray& k, const KernelMatrixOptions& options);
     /// `all_pairs` is the total of the progress. Errors: cancelled; what the callback of `batch` throws.
-    void make(const kernels::RowRange& range, const BatchOptions& batch, std::uint64_t all_pairs) const;
+    std::uint64_t make(const kernels::RowRange& range, const BatchOptions& batch,
+                       std::uint64_t all_pairs) const;
 
   private:
     const kernels::KernelMatrixPlan& plan_;

@@ -57,12 +57,15 @@ MatrixShares::~MatrixShares() = default;
 
 OpReport MatrixShares::make(const core::Share& share, const BatchOptions& batch, std::uint64_t all_pairs) {
     const kernels::MatrixItems& items = impl_->items;
+    OpReport report = items.report(impl_->plan, share.first, share.count);
     if (impl_->blocks)
-        impl_->blocks->make(std::span(&items.blocks[share.first], share.count), batch, all_pairs);
+        report.chunks =
+            impl_->blocks->make(std::span(&items.blocks[share.first], share.count), batch, all_pairs);
     else  // items of a share follow each other
-        impl_->rows->make({items.rows[share.first].first, items.rows[share.first + share.count - 1].last},
-                          batch, all_pairs);
-    return items.report(impl_->plan, share.first, share.count);
+        report.chunks =
+            impl_->rows->make({items.rows[share.first].first, items.rows[share.first + share.count - 1].last},
+                              batch, all_pairs);
+    return report;
 }
 
 }  // namespace weft::cuda

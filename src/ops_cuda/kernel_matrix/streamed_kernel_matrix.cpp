@@ -14,8 +14,11 @@ OpReport run(const kernels::HostMatrixCall& call) {
     core::ProgressMeter("kernel_matrix", call.batch, call.shape.pairs()).check();
     const kernels::KernelMatrixPlan plan = plan_on_current(call, call.options);
     const kernels::MatrixItems items = kernels::all_items(plan);
-    MatrixShares(plan, call, items).make({0, items.count()}, call.batch, call.shape.pairs());
-    return kernels::report_of(call, plan);
+    const OpReport made =
+        MatrixShares(plan, call, items).make({0, items.count()}, call.batch, call.shape.pairs());
+    OpReport report = kernels::report_of(call, plan);
+    report.chunks = made.chunks;
+    return report;
 }
 
 }  // namespace

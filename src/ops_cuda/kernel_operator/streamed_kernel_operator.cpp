@@ -101,6 +101,7 @@ OpReport to_host(const char* function, const HostArray& out, const Make& make) {
     copy(stream, out.data, memory.data(), out.bytes(), cudaMemcpyDeviceToHost, function);
     stream.wait();
     OpReport report = kernels::operator_report(function, out.size, 0, out);
+    report.chunks = 1;
     report.wall_s = meter.elapsed_s();
     return report;
 }
@@ -139,6 +140,7 @@ OpReport kernel_apply(const KernelOperator& k, const ConstHostArray& v, const Ho
     bands.finish();
     OpReport report = kernels::operator_report(kFunction, call.pairs(), v.bytes(), out);
     report.method = to_string(call.method());
+    report.chunks = meter.parts();
     report.wall_s = meter.elapsed_s();
     return report;
 }

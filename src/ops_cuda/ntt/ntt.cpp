@@ -7,18 +7,13 @@
 #include "cuda/check.hpp"
 #include "cuda/plan_device.hpp"
 #include "ops/ntt/ntt_check.hpp"
+#include "ops_cuda/field/field_range.hpp"
 #include "ops_cuda/ntt/ntt_resident.hpp"
 
 namespace weft::cuda {
 namespace {
 
-// All device memory is one buffer to the checks, which compare addresses.
-constexpr char kMemory = 0;
-
-kernels::FieldRange range_of(const ConstDeviceArray& range) {
-    return {range.data != nullptr ? &kMemory : nullptr, reinterpret_cast<std::uintptr_t>(range.data),
-            range.bytes(), range.type};
-}
+using kernels::range_of;
 
 void require(const char* function, Field field, const char* name, const ConstDeviceArray& array) {
     check_aligned(function, array.data, name, std::min<std::uint32_t>(field_info(field).element_bytes, 16));

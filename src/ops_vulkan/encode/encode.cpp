@@ -135,6 +135,8 @@ BatchReport encode_one_by_one(Backend& backend, kernels::EncodePlan plan, std::s
         total.path = one.path;
         total.jobs += one.jobs;
         total.elements += one.elements;
+        total.chunks += one.chunks;
+        total.chunk_elements = std::max(total.chunk_elements, one.chunk_elements);
         total.bytes_in += one.bytes_in;
         total.bytes_out += one.bytes_out;
         total.wall_s += one.wall_s;
@@ -170,9 +172,9 @@ OpReport encode_arrays(Backend& backend, EncodeMethod method, std::span<const En
     return report;
 }
 
-void check_options(Backend& backend, const BatchOptions& options) {
-    core::check_batch_options(backend, options);
-    core::require_members("encode", options, {.mode = true, .chunk_elements = true});
+void check_options(const char* function, Backend& backend, const BatchOptions& options) {
+    core::check_batch_options(function, backend, options);
+    core::require_members(function, options, {.mode = true, .chunk_elements = true});
 }
 
 }  // namespace
@@ -182,7 +184,7 @@ OpReport encode(Backend& backend, EncodeMethod method, const ConstHostArray& val
     const std::uint64_t features =
         kernels::check_encode(method, shape, {values.type, states.type}, values.size, states.size);
     kernels::check_spans(values, states);
-    check_options(backend, options.batch);
+    check_options("encode", backend, options.batch);
     const EncodeJob array{values, states, shape.samples};
     return encode_arrays(backend, method, {&array, 1}, shape.qubits, features, options, false);
 }
@@ -190,7 +192,7 @@ OpReport encode(Backend& backend, EncodeMethod method, const ConstHostArray& val
 OpReport encode_batch(Backend& backend, EncodeMethod method, std::span<const EncodeJob> jobs,
                       std::uint32_t qubits, const EncodeHostOptions& options) {
     const std::uint64_t features = kernels::check_encode_jobs(method, jobs, qubits);
-    check_options(backend, options.batch);
+    check_options("encode_batch", backend, options.batch);
     OpReport report;
     if (!jobs.empty()) report = encode_arrays(backend, method, jobs, qubits, features, options, true);
     report.op = "encode_batch";

@@ -68,9 +68,9 @@ OpReport encode_arrays(Devices& devices, EncodeMethod method, std::span<const En
     return report;
 }
 
-void check_options(Devices& devices, const BatchOptions& options) {
-    core::check_batch_options(core::first_backend(devices), options);
-    core::require_members("encode", options, {.mode = true, .chunk_elements = true});
+void check_options(const char* function, Devices& devices, const BatchOptions& options) {
+    core::check_batch_options(function, core::first_backend(devices), options);
+    core::require_members(function, options, {.mode = true, .chunk_elements = true});
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ OpReport encode(Devices& devices, EncodeMethod method, const ConstHostArray& val
     const std::uint64_t features =
         kernels::check_encode(method, shape, {values.type, states.type}, values.size, states.size);
     kernels::check_spans(values, states);
-    check_options(devices, options.batch);
+    check_options("encode", devices, options.batch);
     const EncodeJob array{values, states, shape.samples};
     return encode_arrays(devices, method, {&array, 1}, shape.qubits, features, options, false);
 }
@@ -88,7 +88,7 @@ OpReport encode(Devices& devices, EncodeMethod method, const ConstHostArray& val
 OpReport encode_batch(Devices& devices, EncodeMethod method, std::span<const EncodeJob> jobs,
                       std::uint32_t qubits, const EncodeHostOptions& options) {
     const std::uint64_t features = kernels::check_encode_jobs(method, jobs, qubits);
-    check_options(devices, options.batch);
+    check_options("encode_batch", devices, options.batch);
     OpReport report = encode_arrays(devices, method, jobs, qubits, features, options, true);
     report.op = "encode_batch";
     report.method = to_string(method);

@@ -9,10 +9,12 @@
 #include <weft/buffer.hpp>
 #include <weft/job.hpp>
 
+#include "base/batch_call.hpp"
 #include "ops/encode/encode_check.hpp"
 #include "ops_vulkan/encode/encode_programs.hpp"
 #include "ops_vulkan/encode/encode_streamed.hpp"
 #include "shaders/encode/encode_parameters.h"
+#include "vulkan/devices/shared_call.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -84,12 +86,10 @@ BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, std::span<c
             jobs.push_back(make_job(plan, array, status.data(), tasks->span().data(), at, row, rows));
             ends.push_back(at + rows);
         }
-    BatchOptions batch = options;
-    if (options.progress)
-        batch.progress = [&](const Progress& jobs_done) {
-            options.progress({ends[jobs_done.done - 1], plan.samples, jobs_done.elapsed_s});
-        };
-    BatchReport report = run_batch(backend, program, jobs, batch);
+    BatchReport report = core::in_name_of("encode", [&] {
+        return core::run_counted(backend, program, jobs, options,
+                                 [&](std::size_t j) { return ends[j] - (j == 0 ? 0 : ends[j - 1]); });
+    });
     append_failures(failures, status, plan.block_bits(), 0);
     words.give_back(words->span().size_bytes());
     tasks.give_back(tasks->span().size_bytes());

@@ -10,12 +10,12 @@
 namespace weft::kernels {
 namespace {
 
-using Words = std::span<const std::uint32_t>;
+using SpirvWords = std::span<const std::uint32_t>;
 
 /// The variants of a shader by type of values and of arithmetic.
 struct Variants {
     const char* name;
-    Words in32_real32, in32_real64, in64_real32, in64_real64;
+    SpirvWords in32_real32, in32_real64, in64_real32, in64_real64;
 };
 
 constexpr Variants kAmplitude{"encode_amplitude", spirv::encode_amplitude_in32_real32,
@@ -95,7 +95,7 @@ const Variants& variants_of(const EncodePlan& plan, EncodeStep step) {
     return plan.lanes ? kAmplitudeLanes : kAmplitude;
 }
 
-Words words_of(const Variants& variants, const EncodePlan& plan) {
+SpirvWords words_of(const Variants& variants, const EncodePlan& plan) {
     if (plan.types.values == kFloat32) return plan.real64 ? variants.in32_real64 : variants.in32_real32;
     return plan.real64 ? variants.in64_real64 : variants.in64_real32;
 }
@@ -198,12 +198,14 @@ Program wht_program(const Stream& stream, const EncodePlan& plan, std::uint32_t 
     ProgramOptions options = element_wise("encode_wht", plan);
     options.constants.emplace_back(1u, bits);
     const bool wide = plan.types.states == kComplex128;
-    return {stream, wide ? Words(spirv::encode_wht_real64) : Words(spirv::encode_wht_real32), options};
+    return {stream, wide ? SpirvWords(spirv::encode_wht_real64) : SpirvWords(spirv::encode_wht_real32),
+            options};
 }
 
 Program wht_pair_program(const Stream& stream, const EncodePlan& plan) {
     const bool wide = plan.types.states == kComplex128;
-    return {stream, wide ? Words(spirv::encode_wht_pair_real64) : Words(spirv::encode_wht_pair_real32),
+    return {stream,
+            wide ? SpirvWords(spirv::encode_wht_pair_real64) : SpirvWords(spirv::encode_wht_pair_real32),
             element_wise("encode_wht_pair", plan)};
 }
 

@@ -300,6 +300,7 @@ BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const Con
             options.mode == BatchMode::pipelined};
     EncodeRounds rounds = fit_rounds(plan, backend.device(), options.chunk_elements, most);
     if (!run.ahead) rounds.sets = 1;
+    const std::uint64_t largest = std::min(rounds.rows, plan.samples);
     while (run.next < plan.samples) {
         try {
             run_rounds(run, rounds);
@@ -316,6 +317,8 @@ BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const Con
     report.bytes_in = plan.bytes_in();
     report.bytes_out = plan.bytes_out();
     report.path = Path::staged;
+    report.chunks = meter.parts();
+    report.chunk_elements = largest;
     report.wall_s = meter.elapsed_s();
     return report;
 }

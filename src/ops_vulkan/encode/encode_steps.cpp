@@ -6,14 +6,11 @@
 
 #include <weft/error.hpp>
 
+#include "base/whole_numbers.hpp"
 #include "ops_vulkan/encode/encode_programs.hpp"
 
 namespace weft::kernels {
 namespace {
-
-std::uint32_t word(std::uint64_t value) {
-    return static_cast<std::uint32_t>(value);
-}
 
 const Stream& as_const(const Stream& stream) {
     return stream;

@@ -11,6 +11,7 @@
 #include <weft/job.hpp>
 #include <weft/program.hpp>
 
+#include "base/batch_call.hpp"
 #include "ops/field/field_check.hpp"
 #include "ops/field/field_plan.hpp"
 #include "ops/field/field_scalar.hpp"
@@ -79,17 +80,15 @@ OpReport run(Where& where, Field field, FieldOp op, std::span<const FieldJob> jo
     report.items = call.elements();
     report.method = kernels::field_method(
         call.field, kernels::plan_field(backend.device(), call.field, op, 0, {.shader = options.shader}));
-    static_cast<BatchReport&>(report) =
-        is_reduction(op) ? kernels::reduce_batch(where, call, options) : run_elements(where, call, options);
+    static_cast<BatchReport&>(report) = core::in_name_of(call.function(), [&] {
+        return is_reduction(op) ? kernels::reduce_batch(where, call, options)
+                                : run_elements(where, call, options);
+    });
     return report;
 }
 
 std::uint64_t offset_of(const ConstDeviceArray& array) {
     return array.first() * array.type().bytes();
-}
-
-kernels::FieldRange range_of(const ConstDeviceArray& array) {
-    return {detail::Access::object(array).get(), offset_of(array), array.bytes(), array.type()};
 }
 
 Words words_of(const ConstDeviceArray& array) {
@@ -154,6 +153,7 @@ void field_apply(Stream& stream, Field field, FieldOp op, const ConstDeviceArray
                  const FieldOptions& options) {
     kernels::check_field_enums("field_apply", field, op, options.form, options.shader);
     const FieldInfo& info = field_info(field);
+    using kernels::range_of;
     kernels::check_field_ranges(info, op, range_of(a), range_of(b), range_of(out), scalar, options);
     if (is_reduction(op)) return record_reduction(stream, info, op, a, b, out, options);
     const std::uint64_t elements = a.bytes() / info.element_bytes;

@@ -14,22 +14,23 @@
 namespace weft::kernels {
 namespace {
 
-enum class Module { add, sub, neg, mul, square, scale, axpy, inverse, sum, inner_product };
+enum class FieldModule { add, sub, neg, mul, square, scale, axpy, inverse, sum, inner_product };
 
-struct ModuleWords {
-    Module module;
+struct FieldModuleWords {
+    FieldModule module;
     std::uint32_t words;  // of an element
     FieldShader shader;
     std::span<const std::uint32_t> spirv;
 };
 
-// kModules: shaders/CMakeLists.txt writes this list of the modules that it builds.
+// kFieldModules: shaders/CMakeLists.txt writes this list of the modules that it builds.
 #include "shaders/field_modules.inc"
 
 // Of each FieldOp, in their order. A conversion multiplies by a constant.
-constexpr std::array kModuleOf{Module::add,    Module::sub,     Module::neg,          Module::mul,
-                               Module::square, Module::inverse, Module::scale,        Module::scale,
-                               Module::axpy,   Module::sum,     Module::inner_product};
+constexpr std::array kModuleOf{FieldModule::add,   FieldModule::sub,          FieldModule::neg,
+                               FieldModule::mul,   FieldModule::square,       FieldModule::inverse,
+                               FieldModule::scale, FieldModule::scale,        FieldModule::axpy,
+                               FieldModule::sum,   FieldModule::inner_product};
 static_assert(kModuleOf.size() == static_cast<std::size_t>(FieldOp::inner_product) + 1);
 
 // The ids are those of shaders/field/field_interface.h.
@@ -51,13 +52,14 @@ template <class Owner>
 Program make_program(Owner& owner, Field field, FieldOp op, std::uint64_t elements,
                      const FieldOptions& options) {
     const shared::FieldConstants& f = field_constants(field);
-    const Module module = kModuleOf.at(static_cast<std::size_t>(op));
+    const FieldModule module = kModuleOf.at(static_cast<std::size_t>(op));
     const FieldProducts products = plan_products(f, op, options.form);
     const FieldPlan plan = plan_field(owner.device(), field_info(field), op, elements, options);
-    const auto found = std::find_if(std::begin(kModules), std::end(kModules), [&](const ModuleWords& m) {
-        return m.module == module && m.words == f.words && m.shader == plan.shader;
-    });
-    if (found == std::end(kModules))
+    const auto found =
+        std::find_if(std::begin(kFieldModules), std::end(kFieldModules), [&](const FieldModuleWords& m) {
+            return m.module == module && m.words == f.words && m.shader == plan.shader;
+        });
+    if (found == std::end(kFieldModules))
         throw Error(Errc::unsupported,
                     field_function(op) + ": this build has no such shader (got elements of " +
                         std::to_string(f.words) + " words, need one of field_modules.inc)");

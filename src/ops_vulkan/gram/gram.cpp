@@ -14,7 +14,7 @@
 namespace weft::kernels {
 namespace {
 
-using Words = std::span<const std::uint32_t>;
+using SpirvWords = std::span<const std::uint32_t>;
 
 constexpr std::uint64_t kBlockRows = shared::kGramBlockRows;
 
@@ -30,7 +30,8 @@ double tile_operations(const GramPlan& plan) {
 }
 
 Program matrix_program(const Stream& stream, const GramPlan& plan) {
-    const Words words = plan.khr ? Words(spirv::gram_matrix_split_khr) : Words(spirv::gram_matrix_split_nv);
+    const SpirvWords words =
+        plan.khr ? SpirvWords(spirv::gram_matrix_split_khr) : SpirvWords(spirv::gram_matrix_split_nv);
     const DeviceInfo& device = stream.device();
     ProgramOptions options{.name = "gram_matrix",
                            .constants = {{0u, plan.tile.threads()},
@@ -62,14 +63,14 @@ Program tile_program(const Stream& stream, const GramPlan& plan) {
                                          {9u, plan.problem.scaled}},
                            .elements_per_workgroup = 1,
                            .operations_per_element = tile_operations(plan)};
-    if (tile.lanes()) return {stream, Words(spirv::gram_lanes), options};
+    if (tile.lanes()) return {stream, SpirvWords(spirv::gram_lanes), options};
     options.constants.insert(options.constants.end(), {{0u, tile.threads()},
                                                        {1u, tile.rows / tile.thread_rows},
                                                        {2u, tile.columns / tile.thread_columns},
                                                        {6u, tile.stages}});
-    const Words words = plan.method == GramMethod::fp64      ? Words(spirv::gram_tile_real64)
-                        : plan.method == GramMethod::fp32_3m ? Words(spirv::gram_tile_3m)
-                                                             : Words(spirv::gram_tile_4m);
+    const SpirvWords words = plan.method == GramMethod::fp64      ? SpirvWords(spirv::gram_tile_real64)
+                             : plan.method == GramMethod::fp32_3m ? SpirvWords(spirv::gram_tile_3m)
+                                                                  : SpirvWords(spirv::gram_tile_4m);
     return {stream, words, options};
 }
 
@@ -79,23 +80,23 @@ Program pack_program(const Stream& stream, const GramPlan& plan) {
                            .constants = {{0u, local_size(stream.device().limits)}},
                            .elements_per_workgroup = 1};
     if (plan.method == GramMethod::fp64) options.constants.emplace_back(1u, plan.problem.widened);
-    const Words words = plan.matrix()                     ? Words(spirv::gram_pack_matrix)
-                        : plan.method == GramMethod::fp64 ? Words(spirv::gram_pack_real64)
-                                                          : Words(spirv::gram_pack_real32);
+    const SpirvWords words = plan.matrix()                     ? SpirvWords(spirv::gram_pack_matrix)
+                             : plan.method == GramMethod::fp64 ? SpirvWords(spirv::gram_pack_real64)
+                                                               : SpirvWords(spirv::gram_pack_real32);
     return {stream, words, options};
 }
 
 // Bindings parts of sums, out, mirrored out, factors. An element is a number of a tile.
 Program reduce_program(const Stream& stream, const GramPlan& plan) {
-    return {
-        stream,
-        plan.method == GramMethod::fp64 ? Words(spirv::gram_reduce_real64) : Words(spirv::gram_reduce_real32),
-        {.name = "gram_reduce",
-         .constants = {{0u, local_size(stream.device().limits)},
-                       {1u, plan.tile.rows},
-                       {2u, plan.tile.columns},
-                       {3u, plan.problem.output == GramReal::float64},
-                       {9u, plan.problem.scaled}}}};
+    return {stream,
+            plan.method == GramMethod::fp64 ? SpirvWords(spirv::gram_reduce_real64)
+                                            : SpirvWords(spirv::gram_reduce_real32),
+            {.name = "gram_reduce",
+             .constants = {{0u, local_size(stream.device().limits)},
+                           {1u, plan.tile.rows},
+                           {2u, plan.tile.columns},
+                           {3u, plan.problem.output == GramReal::float64},
+                           {9u, plan.problem.scaled}}}};
 }
 
 void require(bool good, const std::string& what, std::uint64_t got, const char* relation,
@@ -165,10 +166,11 @@ std::uint64_t factor_of(const GramRows& rows) {
 std::uint64_t gram_programs_digest() {
     static const std::uint64_t digest = [] {
         std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a over words
-        for (const Words words : {Words(spirv::gram_tile_4m), Words(spirv::gram_lanes),
-                                  Words(spirv::gram_tile_3m), Words(spirv::gram_tile_real64),
-                                  Words(spirv::gram_reduce_real32), Words(spirv::gram_reduce_real64),
-                                  Words(spirv::gram_matrix_split_khr), Words(spirv::gram_matrix_split_nv)})
+        for (const SpirvWords words :
+             {SpirvWords(spirv::gram_tile_4m), SpirvWords(spirv::gram_lanes), SpirvWords(spirv::gram_tile_3m),
+              SpirvWords(spirv::gram_tile_real64), SpirvWords(spirv::gram_reduce_real32),
+              SpirvWords(spirv::gram_reduce_real64), SpirvWords(spirv::gram_matrix_split_khr),
+              SpirvWords(spirv::gram_matrix_split_nv)})
             for (const std::uint32_t word : words) hash = (hash ^ word) * 0x100000001b3u;
         return hash;
     }();

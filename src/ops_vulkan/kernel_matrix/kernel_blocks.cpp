@@ -157,6 +157,13 @@ void blocks_resident(Stream& stream, KernelMemory& memory, const KernelMatrixPla
 struct StreamedBlocks::Impl {
     PackedTiles tiles;
     BlockWriter writer;
+
+    void write(std::span<const HostBlock> blocks, const PairsDone& done) {
+        for (const HostBlock& block : blocks)
+            tiles.with(block, [&](const PackedTile& x, const PackedTile& y) {
+                writer.write(tiles, x, y, block.block, done);
+            });
+    }
 };
 
 StreamedBlocks::StreamedBlocks(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan,
@@ -166,8 +173,8 @@ StreamedBlocks::StreamedBlocks(Backend& backend, HostScratch& scratch, const Ker
                      {backend, scratch, plan, k, sink}}) {}
 StreamedBlocks::~StreamedBlocks() = default;
 
-void StreamedBlocks::make(std::span<const HostBlock> blocks, const BatchOptions& batch,
-                          std::uint64_t all_pairs, const InPlace& in_place) {
+std::uint64_t StreamedBlocks::make(std::span<const HostBlock> blocks, const BatchOptions& batch,
+                                   std::uint64_t all_pairs, const InPlace& in_place) {
     core::ProgressMeter meter("kernel_matrix", batch, all_pairs);
     meter.check();
     std::uint64_t made = 0, finished = 0;
@@ -176,11 +183,18 @@ void StreamedBlocks::make(std::span<const HostBlock> blocks, const BatchOptions&
         if (in_place) in_place(finished++);
         meter.show(made += pairs);
     };
-    for (const HostBlock& block : blocks)
-        impl_->tiles.with(block, [&](const PackedTile& x, const PackedTile& y) {
-            impl_->writer.write(impl_->tiles, x, y, block.block, done);
-        });
+    impl_->write(blocks, done);
     impl_->writer.finish_all(done);
+    return meter.parts();
+}
+
+void StreamedBlocks::begin(std::span<const HostBlock> blocks, const BatchOptions& batch) {
+    core::ProgressMeter("kernel_matrix", batch, 0).check();
+    impl_->write(blocks, [](std::uint64_t) {});
+}
+
+void StreamedBlocks::finish() {
+    impl_->writer.finish_all([](std::uint64_t) {});
 }
 
 }  // namespace weft::kernels

@@ -26,9 +26,12 @@ class StreamedBlocks {
     ~StreamedBlocks();
     /// Makes these of host_blocks() and waits for them. Tiles of states stay packed for later blocks.
     /// `all_pairs` is the total of the progress. Calls `in_place` with the index of each block whose values
-    /// are in place. Errors: cancelled; what the callback of `batch` throws.
-    void make(std::span<const HostBlock> blocks, const BatchOptions& batch, std::uint64_t all_pairs,
-              const InPlace& in_place = {});
+    /// are in place. Returns the number of parts. Errors: cancelled; what the callback of `batch` throws.
+    std::uint64_t make(std::span<const HostBlock> blocks, const BatchOptions& batch, std::uint64_t all_pairs,
+                       const InPlace& in_place = {});
+    /// The same, but the last blocks are still on their way when it returns. finish() waits for them.
+    void begin(std::span<const HostBlock> blocks, const BatchOptions& batch);
+    void finish();
 
   private:
     struct Impl;

@@ -69,9 +69,10 @@ OpReport run(Backend& backend, const kernels::HostMatrixCall& call) {
     if (call.batch.stage_times == Choice::on) profile.emplace(backend);
     const KernelMatrixPlan plan = kernels::plan_on(backend, call, call.options);
     const kernels::MatrixItems items = kernels::all_items(plan);
-    kernels::make_shares(backend, plan, call, items)
-        ->make({0, items.count()}, call.batch, call.shape.pairs(), {});
+    const OpReport made = kernels::make_shares(backend, plan, call, items)
+                              ->make({0, items.count()}, call.batch, call.shape.pairs(), {});
     OpReport report = kernels::report_of(call, plan);
+    report.chunks = made.chunks;
     if (profile) add_device_times(report, *profile);
     return report;
 }

@@ -129,8 +129,8 @@ StreamedRows::StreamedRows(Backend& backend, HostScratch& scratch, const KernelM
         "kernel panel");
 }
 
-void StreamedRows::make(std::span<const RowRange> ranges, const BatchOptions& batch, std::uint64_t all_pairs,
-                        const InPlace& in_place) {
+std::uint64_t StreamedRows::make(std::span<const RowRange> ranges, const BatchOptions& batch,
+                                 std::uint64_t all_pairs, const InPlace& in_place) {
     core::ProgressMeter meter("kernel_matrix", batch, all_pairs);
     meter.check();
     std::uint64_t before = 0;
@@ -150,6 +150,7 @@ void StreamedRows::make(std::span<const RowRange> ranges, const BatchOptions& ba
             run_jobs(range, done);
         before += pairs;
     }
+    return meter.parts();
 }
 
 // The values of the features go into page-locked memory, from where the steps take them.
@@ -224,7 +225,9 @@ void StreamedRows::run_jobs(const RowRange& range, const PairsDone& done) {
         done(pairs_of(plan_,
                       {range.first, std::min(range.last, range.first + jobs_done.done * plan_.job_rows)}));
     };
-    static_cast<void>(run_batch(backend_, product_program(backend_, plan_, {}), jobs, of_jobs));
+    core::in_name_of("kernel_matrix", [&] {
+        return run_batch(backend_, product_program(backend_, plan_, {}), jobs, of_jobs);
+    });
 }
 
 void StreamedRows::make_panels(const RowRange& range, const PairsDone& done) {

@@ -32,8 +32,8 @@ class StreamedRows {
     void begin_at(std::uint64_t row) noexcept { first_row_ = row; }
     /// Makes these rows, one range after the other, and calls `in_place` with the index of each range whose
     /// values are in place. `all_pairs` is the total of the progress. Errors: as run_batch.
-    void make(std::span<const RowRange> ranges, const BatchOptions& batch, std::uint64_t all_pairs,
-              const InPlace& in_place = {});
+    std::uint64_t make(std::span<const RowRange> ranges, const BatchOptions& batch, std::uint64_t all_pairs,
+                       const InPlace& in_place = {});
 
   private:
     /// Called with pairs of the range that are done.

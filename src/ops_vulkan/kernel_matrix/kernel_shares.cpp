@@ -55,10 +55,19 @@ class BlockShares final : public MatrixShares {
     OpReport make(const core::Share& share, const BatchOptions& batch, std::uint64_t all_pairs,
                   const InPlace& in_place) override {
         const std::span<const HostBlock> blocks(&items_.blocks[share.first], share.count);
+        OpReport report = items_.report(plan_, share.first, share.count);
         failed_ = true;
-        streamed_->make(blocks, batch, all_pairs, counted_from(share.first, in_place));
+        report.chunks = streamed_->make(blocks, batch, all_pairs, counted_from(share.first, in_place));
         failed_ = false;
-        return items_.report(plan_, share.first, share.count);
+        return report;
+    }
+    void begin(const core::Share& share, const BatchOptions& batch) override {
+        failed_ = true;
+        streamed_->begin({&items_.blocks[share.first], share.count}, batch);
+    }
+    void finish() override {
+        streamed_->finish();
+        failed_ = false;
     }
 
   private:
@@ -88,18 +97,23 @@ class RowShares final : public MatrixShares {
     OpReport make(const core::Share& share, const BatchOptions& batch, std::uint64_t all_pairs,
                   const InPlace& in_place) override {
         const std::span<const RowRange> ranges(&items_.rows[share.first], share.count);
+        OpReport report = items_.report(plan_, share.first, share.count);
         failed_ = true;
         if (call_.sink) {
-            make_for_sink(ranges, batch, all_pairs);
+            report.chunks = make_for_sink(ranges, batch, all_pairs);
         } else if (in_place) {
-            rows_.make(ranges, batch, all_pairs, counted_from(share.first, in_place));
+            report.chunks = rows_.make(ranges, batch, all_pairs, counted_from(share.first, in_place));
         } else {  // items of a share follow each other, so that jobs may span several
             const RowRange all{ranges.front().first, ranges.back().last};
-            rows_.make({&all, 1}, batch, all_pairs);
+            report.chunks = rows_.make({&all, 1}, batch, all_pairs);
         }
         failed_ = false;
-        return items_.report(plan_, share.first, share.count);
+        return report;
     }
+    void begin(const core::Share& share, const BatchOptions& batch) override {
+        make(share, batch, ~std::uint64_t{0}, {});
+    }
+    void finish() override {}
 
   private:
     std::size_t bytes_for_sink() const {
@@ -108,13 +122,16 @@ class RowShares final : public MatrixShares {
         for (const RowRange& range : items_.rows) rows = std::max(rows, range.last - range.first);
         return rows * plan_.shape.columns() * plan_.value_bytes();
     }
-    void make_for_sink(std::span<const RowRange> ranges, const BatchOptions& batch, std::uint64_t all_pairs) {
+    std::uint64_t make_for_sink(std::span<const RowRange> ranges, const BatchOptions& batch,
+                                std::uint64_t all_pairs) {
+        std::uint64_t chunks = 0;
         for (const RowRange& range : ranges) {
             rows_.begin_at(range.first);
-            rows_.make({&range, 1}, batch, all_pairs);
+            chunks += rows_.make({&range, 1}, batch, all_pairs);
             call_.sink({range.first, range.last - range.first, 0, plan_.shape.columns()}, buffer_.data(),
                        plan_.shape.columns());
         }
+        return chunks;
     }
 
     const KernelMatrixPlan& plan_;
@@ -155,9 +172,10 @@ OpReport share_items(Backend& backend, const HostMatrixCall& call, const DeviceP
                      const MatrixItems& items, const InPlace& in_place) {
     const auto begin = std::chrono::steady_clock::now();
     const KernelMatrixPlan& plan = plans.first();
-    make_shares(backend, plan, call, items)
-        ->make({0, items.count()}, call.batch, items.pairs(plan), in_place);
+    const OpReport made = make_shares(backend, plan, call, items)
+                              ->make({0, items.count()}, call.batch, items.pairs(plan), in_place);
     OpReport report = report_of(call, plan);
+    report.chunks = made.chunks;
     report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return report;
 }

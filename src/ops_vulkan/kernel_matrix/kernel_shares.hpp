@@ -27,6 +27,10 @@ class MatrixShares {
     /// StreamedBlocks and StreamedRows.
     virtual OpReport make(const core::Share& share, const BatchOptions& batch, std::uint64_t all_pairs,
                           const InPlace& in_place) = 0;
+    /// The same without progress. Its last blocks may be on their way when it returns; finish() waits for
+    /// them, without which none of K is certain.
+    virtual void begin(const core::Share& share, const BatchOptions& batch) = 0;
+    virtual void finish() = 0;
 };
 std::unique_ptr<MatrixShares> make_shares(Backend& backend, const KernelMatrixPlan& plan,
                                           const HostMatrixCall& call, const MatrixItems& items);

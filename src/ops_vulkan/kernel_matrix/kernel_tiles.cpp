@@ -55,7 +55,7 @@ std::vector<GramPlan> products_of(const KernelMatrixDevice& device, const Kernel
     return products;
 }
 
-tune::TileReport report_of(Backend& backend, const GramTrials& trials, bool keep) {
+tune::TileReport tile_report(Backend& backend, const GramTrials& trials, bool keep) {
     tune::TileReport report;
     report.products = trials.name;
     for (const GramTrial& trial : trials.trials)
@@ -103,13 +103,13 @@ std::vector<TileReport> kernel_matrix_tiles(Backend& backend, const KernelMatrix
     meter.check();
     std::vector<TileReport> reports;
     for (const kernels::GramPlan& plan : products)
-        reports.push_back(
-            kernels::report_of(backend,
-                               kernels::try_tiles(backend, device.gram, plan, options.flops, options.repeats,
-                                                  [&] {
-                                                      if (++done < runs) meter.show(done);
-                                                  }),
-                               options.keep));
+        reports.push_back(kernels::tile_report(
+            backend,
+            kernels::try_tiles(backend, device.gram, plan, options.flops, options.repeats,
+                               [&] {
+                                   if (++done < runs) meter.show(done);
+                               }),
+            options.keep));
     meter.show(runs);
     return reports;
 }

@@ -80,9 +80,10 @@ OpReport kernel_features(Backend& backend, const KernelOperator& k, const ConstH
         });
         KernelApplyHostOptions apply;
         apply.batch.cancel = batch.cancel;
-        report.method = kernel_apply(backend, k, ConstHostArray(some.data(), all * count, k.type()),
-                                     HostArray(made.data(), shape.samples * count, k.type()), apply)
-                            .method;
+        const OpReport part = kernel_apply(backend, k, ConstHostArray(some.data(), all * count, k.type()),
+                                           HostArray(made.data(), shape.samples * count, k.type()), apply);
+        report.method = part.method;
+        report.chunks += part.chunks;
         each_row(shape.samples, all, first, count, unit, [&](auto at, auto packed, auto bytes) {
             std::memcpy(to + at, made.data() + packed, bytes);
         });

@@ -60,6 +60,7 @@ OpReport to_host(Backend& backend, const char* function, const HostArray& out, c
     record(stream, result.array());
     result.download();
     OpReport report = kernels::operator_report(function, out.size, 0, out);
+    report.chunks = 1;
     report.wall_s = seconds_since(begin);
     return report;
 }
@@ -120,7 +121,7 @@ ElementType KernelOperator::type() const {
 }
 KernelOperatorEstimate KernelOperator::estimate(std::uint32_t columns) const {
     kernels::check_columns(columns);
-    return kernels::estimate_operator(object_->first().plan, columns);
+    return kernels::estimate_shared(object_->plans(), columns);
 }
 
 void kernel_apply(Stream& stream, const KernelOperator& k, const ConstDeviceArray& v, const DeviceArray& out,
@@ -129,7 +130,7 @@ void kernel_apply(Stream& stream, const KernelOperator& k, const ConstDeviceArra
         detail::Access::object(k)->on("kernel_apply", detail::Access::backend_state(stream));
     const std::uint32_t columns = kernels::check_apply(samples.plan, facts_of(v), facts_of(out), options);
     kernels::KernelMemory memory(stream);
-    const kernels::ApplyCall call(samples, columns, options, true);
+    const kernels::ApplyCall call(samples, columns, options, Choice::automatic);
     call.record(stream, memory, v, out, {0, call.side().rows}, [](std::uint64_t) {});
 }
 
@@ -141,7 +142,8 @@ OpReport kernels::apply_rows(Backend& backend, const KernelOperator& k, const Co
     const DeviceSamples& samples = samples_on(backend, k);
     const ApplySide side = side_of(samples.plan, options.transpose);
     const bool all = rows.first == 0 && rows.last == side.rows;
-    const ApplyCall call(samples, static_cast<std::uint32_t>(v.size / side.columns), options, all);
+    const ApplyCall call(samples, static_cast<std::uint32_t>(v.size / side.columns), options,
+                         all ? Choice::automatic : Choice::off);
     const std::uint64_t pairs = call.pairs(rows);
     core::ProgressMeter meter("kernel_apply", host.batch, pairs);
     meter.check();
@@ -150,6 +152,7 @@ OpReport kernels::apply_rows(Backend& backend, const KernelOperator& k, const Co
     work.make(rows, out, options.b != 0, [&](std::uint64_t some) { meter.show(done += some); });
     OpReport report = operator_report("kernel_apply", pairs, v.bytes(), out);
     report.method = to_string(call.method());
+    report.chunks = meter.parts();
     report.wall_s = seconds_since(begin);
     return report;
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 #include <weft/ops/kernel_solve.hpp>
 
@@ -39,29 +40,39 @@ OpReport predict(Backend& backend, const KernelMatrixCircuit* circuit, const Con
     const auto begin = std::chrono::steady_clock::now();
     core::require_members("kernel_predict", batch, {});
     const KernelOperatorOptions options{.type = alpha.type};
-    const kernels::HostSamples samples = kernels::checked_samples("kernel_predict", circuit, x_new, &x, shape,
-                                                                  options, backend.plan().copy_threads);
-    const kernels::OperatorPlan plan = kernels::operator_plan_on(backend, samples.facts, shape, options);
-    const std::uint32_t columns =
-        kernels::check_apply(plan, kernels::facts_of(alpha), kernels::facts_of(out), {});
-    kernels::check_out_memory("kernel_predict", &alpha, out);
+    const auto checked = kernels::as_prediction([&] {
+        kernels::check_real_type("alpha", alpha.type);
+        const kernels::HostSamples samples = kernels::checked_samples(
+            "kernel_predict", circuit, x_new, &x, shape, options, backend.plan().copy_threads);
+        kernels::OperatorPlan of_all = kernels::operator_plan_on(backend, samples.facts, shape, options);
+        const std::uint32_t vectors =
+            kernels::check_apply(of_all, kernels::facts_of(alpha), kernels::facts_of(out), {});
+        kernels::check_out_memory("kernel_predict", &alpha, out);
+        return std::pair(std::move(of_all), vectors);
+    });
+    const kernels::OperatorPlan& plan = checked.first;
+    const std::uint32_t columns = checked.second;
     core::ProgressMeter meter("kernel_predict", batch, shape.pairs());
     meter.check();
     const std::uint64_t width = x_new.size / shape.samples, together = rows_together(plan);
+    std::uint64_t chunks = 0;
     for (std::uint64_t row = 0; row < shape.samples; row += together) {
         const std::uint64_t rows = std::min(together, shape.samples - row);
         const KernelMatrixShape part{rows, shape.others, shape.qubits};
         const ConstHostArray some = part_of(x_new, row * width, rows * width);
-        const KernelOperator k = circuit != nullptr
-                                     ? KernelOperator(backend, *circuit, some, x, part, options)
-                                     : KernelOperator(backend, some, x, part, options);
-        KernelApplyHostOptions apply;
-        apply.batch.cancel = batch.cancel;
-        kernel_apply(backend, k, alpha, part_of(out, row * columns, rows * columns), apply);
+        chunks += kernels::as_prediction([&] {
+            const KernelOperator k = circuit != nullptr
+                                         ? KernelOperator(backend, *circuit, some, x, part, options)
+                                         : KernelOperator(backend, some, x, part, options);
+            KernelApplyHostOptions apply;
+            apply.batch.cancel = batch.cancel;
+            return kernel_apply(backend, k, alpha, part_of(out, row * columns, rows * columns), apply).chunks;
+        });
         meter.show((row + rows) * shape.others);
     }
     OpReport report = kernels::operator_report("kernel_predict", shape.pairs(), alpha.bytes(), out);
     report.method = to_string(plan.states ? KernelOperatorMethod::states : KernelOperatorMethod::product);
+    report.chunks = chunks;
     report.bytes_in += x_new.bytes() + x.bytes();
     report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return report;

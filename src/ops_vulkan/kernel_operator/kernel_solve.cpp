@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -99,7 +100,6 @@ KernelSolveReport solve_as(Where& where, const KernelOperator& k, const KernelRa
     const Watch watch;
     std::vector<double> right, solution;
     std::vector<int> exponents;
-    std::optional<kernels::SolveCheckpoint> checkpoint;
     core::ProgressMeter meter("kernel_solve", options.batch, options.max_iterations);
     kernels::together(ranks, [&] {
         right = doubles_of<T>(y);
@@ -107,16 +107,19 @@ KernelSolveReport solve_as(Where& where, const KernelOperator& k, const KernelRa
         exponents = kernels::exponents_of(kernels::column_maxima(right, y.size / k.shape().samples));
         kernels::scale_columns(right, exponents, -1);
         meter.check();
-        if (!options.checkpoint.empty())
-            checkpoint.emplace(options.checkpoint, options.checkpoint_every, options.resume,
-                               facts_of_solve(where, k, y, options));
     });
+    std::optional<kernels::RankCheckpoint> checkpoint;
+    if (!options.checkpoint.empty())
+        checkpoint.emplace(ranks, k.shape().samples, exponents.size(), options.checkpoint_every, [&] {
+            return std::make_unique<kernels::SolveCheckpoint>(options.checkpoint, options.resume,
+                                                              facts_of_solve(where, k, y, options));
+        });
     OperatorKernel<T, Where> of_operator(where, k, ranks, options.lambda, options.batch.cancel);
     const kernels::SolveKernel kernel = of_operator.kernel();
     KernelSolveReport report;
     std::optional<kernels::LowRankInverse> inverse;
     if (options.rank != 0) {
-        inverse.emplace(kernel, options, checkpoint ? &*checkpoint : nullptr);
+        inverse.emplace(kernel, options, checkpoint ? checkpoint->threads() : 0);
         report.rank = inverse->rank();
         report.preconditioner_s = watch.seconds();
     }
@@ -140,9 +143,6 @@ KernelSolveReport solve(Where& where, const KernelOperator& k, const KernelRanks
         core::require_members("kernel_solve", options.batch, {});
         kernels::check_solve(k.shape(), k.type(), y, alpha, options);
         kernels::check_out_memory("kernel_solve", &y, alpha);
-        if (ranks.size > 1 && !options.checkpoint.empty())
-            throw Error(Errc::invalid_argument, "kernel_solve: a checkpoint does not go with ranks (got " +
-                                                    std::to_string(ranks.size) + " ranks, need 1)");
     });
     return k.type() == kFloat64 ? solve_as<double>(where, k, ranks, y, alpha, options)
                                 : solve_as<float>(where, k, ranks, y, alpha, options);
@@ -217,6 +217,7 @@ OpReport apply(Where& where, const KernelOperator& k, const KernelRanks& ranks, 
     const OpReport made = report;
     report = kernels::operator_report("kernel_apply", made.items, v.bytes(), out);
     report.method = made.method;
+    report.chunks = made.chunks;
     report.devices = made.devices;
     report.wall_s = watch.seconds();
     return report;

@@ -6,7 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "ops/kernel_operator/operator_parameters.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_states.hpp"
 #include "shaders/operator.spv.hpp"
 
@@ -50,6 +49,12 @@ Program sum_program(const Stream& stream, const OperatorPlan& plan) {
         plan.real64 ? ShaderWords(spirv::operator_sum_real64) : ShaderWords(spirv::operator_sum_real32));
 }
 
+Program total_program(const Stream& stream, const OperatorPlan& plan) {
+    return looping_program(
+        stream, "operator_total",
+        plan.real64 ? ShaderWords(spirv::operator_total_real64) : ShaderWords(spirv::operator_total_real32));
+}
+
 /// Words of the numbers of some samples.
 Words samples_at(const OperatorPlan& plan, const Words& samples, std::uint64_t first, std::uint64_t count) {
     const std::uint64_t words = plan.sample_bytes() / 4;
@@ -58,18 +63,19 @@ Words samples_at(const OperatorPlan& plan, const Words& samples, std::uint64_t f
 
 }  // namespace
 
-/// V, and the output with its first row.
+/// V, and the output with its first row, or totals in its place.
 struct ApplyCall::Arrays {
     const ConstDeviceArray& v;
-    const DeviceArray& out;
-    const ApplyRows& rows;
+    const DeviceArray* out;
+    ApplyRows rows;
     std::uint32_t columns;
+    const ApplyTotals* totals = nullptr;
 
     BoundWords values(const DeviceLimits& limits, std::uint64_t row, std::uint64_t count) const {
         return bind_elements(limits, v, row * columns, count * columns);
     }
     BoundWords result(const DeviceLimits& limits, std::uint64_t row, std::uint64_t count) const {
-        return bind_elements(limits, out, (row - rows.first) * columns, count * columns);
+        return bind_elements(limits, *out, (row - rows.first) * columns, count * columns);
     }
     /// Records sums for rows [first, first + count) and some columns of V from `column` on.
     void add_up(Stream& stream, const OperatorPlan& plan, std::uint32_t column, std::uint32_t some,
@@ -88,37 +94,78 @@ struct ApplyCall::Arrays {
 };
 
 ApplyCall::ApplyCall(const DeviceSamples& samples, std::uint32_t columns, const KernelApplyOptions& options,
-                     bool symmetric)
+                     Choice symmetric)
     : samples_(samples),
       plan_(samples.plan),
       options_(options),
       columns_(columns),
       side_(side_of(plan_, options.transpose)),
-      halves_(symmetric),
-      low_rank_(plan_.states ? std::nullopt : plan_low_rank(plan_, side_, columns)),
-      passes_(plan_.states ? std::vector<ApplyPass>{} : plan_passes(plan_, side_, columns, symmetric)) {}
+      symmetric_(symmetric),
+      low_rank_(plan_.states || symmetric == Choice::on ? std::nullopt
+                                                        : plan_low_rank(plan_, side_, columns)),
+      passes_(plan_.states              ? std::vector<ApplyPass>{}
+              : symmetric == Choice::on ? plan_symmetric_passes(plan_, side_, columns)
+                                        : plan_passes(plan_, side_, columns, symmetric != Choice::off)) {}
 
 void ApplyCall::record(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v,
                        const DeviceArray& out, const ApplyRows& rows, const BandDone& done) const {
     if (plan_.states) return record_states(stream, memory, v, out, rows, done);
-    const Arrays arrays{v, out, rows, columns_};
+    const Arrays arrays{v, &out, rows, columns_};
     if (low_rank_) return record_low_rank(stream, memory, arrays, done);
-    for (const ApplyPass& pass : passes_) record_pass(stream, memory, pass, arrays, done);
+    for (const ApplyPass& pass : passes_)
+        record_pass(stream, memory, pass, bands_of(pass, side_, rows.first, rows.last), arrays, done);
+}
+
+void ApplyCall::record(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v,
+                       const ApplyTotals& totals, const PairShare& share, const BandDone& done) const {
+    if (plan_.states) return record_states(stream, memory, v, totals, share, done);
+    const Arrays arrays{v, nullptr, {}, columns_, &totals};
+    for (const ApplyPass& pass : passes_)
+        record_pass(stream, memory, pass, bands_of_share(pass, share), arrays, done);
+}
+
+std::vector<OperatorBand> ApplyCall::bands_of_share(const ApplyPass& pass, const PairShare& share) const {
+    std::vector<OperatorBand> bands;
+    for (const RowRange& rows : share.fold.ranges(share.first, share.count))
+        for (const OperatorBand& band : bands_of(pass, side_, rows.first, rows.last)) bands.push_back(band);
+    return bands;
 }
 
 std::uint64_t ApplyCall::pairs(const ApplyRows& rows) const {
-    if (plan_.states) return pairs_of_states(rows);
-    if (low_rank_) return (rows.last - rows.first) * side_.columns * columns_;
     std::uint64_t pairs = 0;
+    if (plan_.states) {
+        for (const OperatorBlock& block : blocks_of(rows)) pairs += pairs_of(plan_, block);
+        return pairs;
+    }
+    if (low_rank_) return (rows.last - rows.first) * side_.columns * columns_;
     for (const ApplyPass& pass : passes_)
         for (const OperatorBand& band : bands_of(pass, side_, rows.first, rows.last))
             pairs += pairs_of(pass, band);
     return pairs;
 }
+std::uint64_t ApplyCall::pairs(const PairShare& share) const {
+    std::uint64_t pairs = 0;
+    if (plan_.states)
+        for (const OperatorBlock& block : blocks_of(share)) pairs += pairs_of(plan_, block);
+    for (const ApplyPass& pass : passes_)
+        for (const OperatorBand& band : bands_of_share(pass, share)) pairs += pairs_of(pass, band);
+    return pairs;
+}
 
-void ApplyCall::record_pass(Stream& stream, KernelMemory& memory, const ApplyPass& pass, const Arrays& arrays,
+void ApplyCall::add_to_totals(Stream& stream, const ApplyTotals& totals, std::uint32_t column,
+                              std::uint32_t some, std::uint64_t row, std::uint64_t rows, const Words& sums,
+                              const SumTerms& terms) const {
+    shared::OperatorTotalParameters p = total_parameters(terms, some, columns_);
+    p.first_column = column;
+    p.out_base = word(row * columns_ + column);
+    p.spoilt_at = word(2 * side_.rows * columns_);
+    stream.dispatch(total_program(stream, plan_), {ConstWords(sums), ConstWords(totals.units), totals.words},
+                    rows * some, p);
+}
+
+void ApplyCall::record_pass(Stream& stream, KernelMemory& memory, const ApplyPass& pass,
+                            const std::vector<OperatorBand>& bands, const Arrays& arrays,
                             const BandDone& done) const {
-    const std::vector<OperatorBand> bands = bands_of(pass, side_, arrays.rows.first, arrays.rows.last);
     std::uint64_t row_sums = 0, column_sums = 1;
     for (const OperatorBand& band : bands) {
         row_sums = std::max(row_sums, row_sums_of(pass, band));
@@ -127,7 +174,7 @@ void ApplyCall::record_pass(Stream& stream, KernelMemory& memory, const ApplyPas
     const std::uint64_t words = plan_.real_bytes() / 4;
     const Words of_rows = memory.words(row_sums * words, "operator sums"),
                 of_columns = memory.words(column_sums * words, "operator sums");
-    if (pass.symmetric)  // bands add to rows of earlier ones
+    if (pass.symmetric && arrays.totals == nullptr)  // bands add to rows of earlier ones
         arrays.add_up(stream, plan_, pass.first, pass.columns, 0, side_.rows, of_columns, {},
                       sum_factors(plan_, side_, options_, true));
     for (const OperatorBand& band : bands) {
@@ -152,15 +199,22 @@ void ApplyCall::record_band(Stream& stream, const ApplyPass& pass, const Operato
     stream.dispatch(program, {of_rows, of_columns, ConstWords(in.words), row_sums, column_sums}, workgroups,
                     p);
 
-    arrays.add_up(stream, plan_, pass.first, pass.columns, band.row, band.rows, row_sums,
-                  {splits_of(pass, band), band.rows * pass.width, pass.width},
-                  sum_factors(plan_, side_, options_, !pass.symmetric && band.column == 0));
+    const SumTerms of_splits{splits_of(pass, band), band.rows * pass.width, pass.width};
     const std::uint64_t blocks = divide_up(band.rows, pass.block_rows());
     // Rows that are columns left of a diagonal block of the band.
     const std::uint64_t left = band.row + (blocks - 1) * pass.block_rows();
+    const SumTerms of_blocks{blocks, band.columns * pass.width, pass.width, band.row, pass.block_rows()};
+    if (arrays.totals != nullptr) {
+        add_to_totals(stream, *arrays.totals, pass.first, pass.columns, band.row, band.rows, row_sums,
+                      of_splits);
+        if (left != 0)
+            add_to_totals(stream, *arrays.totals, pass.first, pass.columns, 0, left, column_sums, of_blocks);
+        return;
+    }
+    arrays.add_up(stream, plan_, pass.first, pass.columns, band.row, band.rows, row_sums, of_splits,
+                  sum_factors(plan_, side_, options_, !pass.symmetric && band.column == 0));
     if (pass.symmetric && left != 0)
-        arrays.add_up(stream, plan_, pass.first, pass.columns, 0, left, column_sums,
-                      {blocks, band.columns * pass.width, pass.width, band.row, pass.block_rows()},
+        arrays.add_up(stream, plan_, pass.first, pass.columns, 0, left, column_sums, of_blocks,
                       sum_factors(plan_, side_, options_, false));
 }
 

@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "ops/kernel_operator/operator_parameters.hpp"
+#include "ops/kernel_operator/operator_sharing.hpp"
 #include "ops_vulkan/kernel_operator/operator_object.hpp"
 #include "ops_vulkan/kernel_operator/operator_states.hpp"
 
@@ -14,20 +16,37 @@ struct ApplyRows {
     std::uint64_t first = 0, last = 0;
 };
 
+/// Totals of all rows of a square K in fixed point, as operator_total.comp has them, and the exponents of
+/// their units.
+struct ApplyTotals {
+    Words words;
+    Words units;
+};
+/// Items [first, first + count) of a SharedProduct, which every device cuts in the same way.
+struct PairShare {
+    RowFold fold;
+    std::uint64_t first = 0, count = 0;
+};
+
 /// out = a (K + lambda I) V + b out for some rows of K, with `columns` columns of V.
 class ApplyCall {
   public:
-    /// `symmetric`: passes may be, which needs all rows. `samples` and `options` must outlive it.
+    /// `symmetric`: off for some rows; automatic for all rows; on for shares of pairs. `samples` and
+    /// `options` must outlive it.
     ApplyCall(const DeviceSamples& samples, std::uint32_t columns, const KernelApplyOptions& options,
-              bool symmetric);
+              Choice symmetric);
 
     /// Called after a band is recorded, with its kernel values.
     using BandDone = std::function<void(std::uint64_t pairs)>;
     /// Records all bands. `v` has all rows of V, `out` the rows of the result from rows.first on.
     void record(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v, const DeviceArray& out,
                 const ApplyRows& rows, const BandDone& done) const;
-    /// Kernel values of these rows, in all passes.
+    /// Records what adds a share of K V to the totals. `v` has all rows of V.
+    void record(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v, const ApplyTotals& totals,
+                const PairShare& share, const BandDone& done) const;
+    /// Kernel values of these rows or pairs, in all passes.
     std::uint64_t pairs(const ApplyRows& rows) const;
+    std::uint64_t pairs(const PairShare& share) const;
     const ApplySide& side() const noexcept { return side_; }
     KernelOperatorMethod method() const noexcept {
         if (plan_.states) return KernelOperatorMethod::states;
@@ -40,16 +59,23 @@ class ApplyCall {
     // In operator_states.cpp.
     void record_states(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v,
                        const DeviceArray& out, const ApplyRows& rows, const BandDone& done) const;
+    void record_states(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v,
+                       const ApplyTotals& totals, const PairShare& share, const BandDone& done) const;
     void add_block(Stream& stream, const BlockMaker& maker, const ConstDeviceArray& v, const DeviceArray& out,
-                   std::uint64_t first_row, const BlockPlace& place) const;
-    std::uint64_t pairs_of_states(const ApplyRows& rows) const;
+                   std::uint64_t first_row, const BlockPlace& place, const SumFactors& factors) const;
+    std::vector<OperatorBlock> blocks_of(const ApplyRows& rows) const;
+    std::vector<OperatorBlock> blocks_of(const PairShare& share) const;
     void record_low_rank(Stream& stream, KernelMemory& memory, const Arrays& arrays,
                          const BandDone& done) const;
     void gather(Stream& stream, const Arrays& arrays, std::uint32_t column, const Words& sums,
                 const Words& weights) const;
     void scatter(Stream& stream, const Arrays& arrays, std::uint32_t column, const Words& weights,
                  const Words& sums) const;
-    void record_pass(Stream& stream, KernelMemory& memory, const ApplyPass& pass, const Arrays& arrays,
+    std::vector<OperatorBand> bands_of_share(const ApplyPass& pass, const PairShare& share) const;
+    void add_to_totals(Stream& stream, const ApplyTotals& totals, std::uint32_t column, std::uint32_t some,
+                       std::uint64_t row, std::uint64_t rows, const Words& sums, const SumTerms& terms) const;
+    void record_pass(Stream& stream, KernelMemory& memory, const ApplyPass& pass,
+                     const std::vector<OperatorBand>& bands, const Arrays& arrays,
                      const BandDone& done) const;
     void record_band(Stream& stream, const ApplyPass& pass, const OperatorBand& band, const Arrays& arrays,
                      const Words& row_sums, const Words& column_sums) const;
@@ -59,7 +85,7 @@ class ApplyCall {
     const KernelApplyOptions& options_;
     const std::uint32_t columns_;
     const ApplySide side_;
-    const bool halves_;  // passes may be symmetric
+    const Choice symmetric_;
     const std::optional<LowRankPlan> low_rank_;
     const std::vector<ApplyPass> passes_;
 };

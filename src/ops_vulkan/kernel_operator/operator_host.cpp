@@ -57,10 +57,10 @@ HostSamples checked_samples(const char* function, const KernelMatrixCircuit* cir
     return samples;
 }
 
-DeviceSamples samples_on(Backend& backend, const HostSamples& samples) {
+DeviceSamples samples_on(Backend& backend, const HostSamples& samples, bool shared) {
     Stream stream(backend, {.name = "kernel operator"});
     DeviceSamples made =
-        make_samples(stream, operator_plan_on(backend, samples.facts, samples.shape, samples.options),
+        make_samples(stream, operator_plan_on(backend, samples.facts, samples.shape, samples.options, shared),
                      samples.circuit, samples.x, samples.y);
     stream.wait();
     return made;
@@ -89,11 +89,7 @@ HostApply::HostApply(Backend& backend, const ApplyCall& call, const ConstHostArr
     stream_.upload(words_in(v), v_.view());
 }
 
-void HostApply::make(const ApplyRows& rows, const HostArray& out, bool read_out,
-                     const std::function<void(std::uint64_t pairs)>& done) {
-    memory_.restart();
-    const HostResult result(stream_, out);
-    if (read_out) result.upload();
+void HostApply::run(const Record& record, const std::function<void()>& last, const PairsDone& done) {
     // The host records one band while the device works on another.
     std::deque<std::pair<Event, std::uint64_t>> under_way;
     const auto finish = [&] {
@@ -102,13 +98,45 @@ void HostApply::make(const ApplyRows& rows, const HostArray& out, bool read_out,
         under_way.pop_front();
         done(pairs);
     };
-    call_.record(stream_, memory_, array_of(v_, type_, count_), result.array(), rows,
-                 [&](std::uint64_t pairs) {
-                     under_way.emplace_back(stream_.submit(), pairs);
-                     if (under_way.size() > 2) finish();
-                 });
-    result.download();
+    record(array_of(v_, type_, count_), [&](std::uint64_t pairs) {
+        under_way.emplace_back(stream_.submit(), pairs);
+        if (under_way.size() > 2) finish();
+    });
+    last();
     while (!under_way.empty()) finish();
+}
+
+void HostApply::make(const ApplyRows& rows, const HostArray& out, bool read_out, const PairsDone& done) {
+    memory_.restart();
+    const HostResult result(stream_, out);
+    if (read_out) result.upload();
+    run(
+        [&](const ConstDeviceArray& v, const ApplyCall::BandDone& band_done) {
+            call_.record(stream_, memory_, v, result.array(), rows, band_done);
+        },
+        [&] { result.download(); }, done);
+}
+
+HostTotals::HostTotals(Backend& backend, const ApplyCall& call, const ConstHostArray& v,
+                       const std::vector<std::int32_t>& units)
+    : HostApply(backend, call, v),
+      totals_(stream_, v.size * 2 + 1, "operator totals"),
+      units_(stream_, units.size(), "operator units"),
+      received_(totals_.size()) {
+    const std::vector<std::uint32_t> words(units.begin(), units.end());
+    stream_.upload(std::span(words), units_.view());
+    stream_.fill(totals_.view(), 0u);
+}
+
+void HostTotals::add(const PairShare& share, std::vector<std::uint32_t>& totals, const PairsDone& done) {
+    memory_.restart();
+    run(
+        [&](const ConstDeviceArray& v, const ApplyCall::BandDone& band_done) {
+            call_.record(stream_, memory_, v, {totals_.view(), units_.view()}, share, band_done);
+        },
+        [&] { stream_.download<std::uint32_t>(totals_.view(), received_); }, done);
+    totals.resize(received_.size());
+    totals.swap(received_);
 }
 
 }  // namespace weft::kernels

@@ -2,7 +2,9 @@
 // Kernel operators on arrays in host memory.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "ops_vulkan/kernel_operator/operator_apply.hpp"
 
@@ -24,8 +26,9 @@ struct HostSamples {
 HostSamples checked_samples(const char* function, const KernelMatrixCircuit* circuit, const ConstHostArray& x,
                             const ConstHostArray* y, const KernelMatrixShape& shape,
                             const KernelOperatorOptions& options, std::uint32_t threads);
-/// Plans on a backend and makes the samples, which are done when the function returns.
-DeviceSamples samples_on(Backend& backend, const HostSamples& samples);
+/// Plans on a backend, of several if it is `shared`, and makes the samples, which are done when the function
+/// returns.
+DeviceSamples samples_on(Backend& backend, const HostSamples& samples, bool shared = false);
 
 /// Device memory for results that go to host memory.
 class HostResult {
@@ -43,23 +46,44 @@ class HostResult {
     Buffer<std::uint32_t> words_;
 };
 
+/// Called with the kernel values of each band that the device has finished; may throw.
+using PairsDone = std::function<void(std::uint64_t pairs)>;
+
 /// Products with a V in host memory, which the device keeps for all of them.
 class HostApply {
   public:
     /// `call` must outlive it.
     HostApply(Backend& backend, const ApplyCall& call, const ConstHostArray& v);
-    /// Makes some rows of the result; `out` has these rows. `read_out`: they are read as well. `done` is
-    /// called with the kernel values of each band that the device has finished, and may throw.
-    void make(const ApplyRows& rows, const HostArray& out, bool read_out,
-              const std::function<void(std::uint64_t pairs)>& done);
+    /// Makes some rows of the result; `out` has these rows. `read_out`: they are read as well.
+    void make(const ApplyRows& rows, const HostArray& out, bool read_out, const PairsDone& done);
 
-  private:
+  protected:
+    using Record = std::function<void(const ConstDeviceArray& v, const ApplyCall::BandDone& done)>;
+    /// Runs what `record` records, and then `last`.
+    void run(const Record& record, const std::function<void()>& last, const PairsDone& done);
+
     const ApplyCall& call_;
     Stream stream_;
     KernelMemory memory_;
+
+  private:
     ElementType type_;
     std::uint64_t count_;
     Buffer<std::uint32_t> v_;
+};
+
+/// Shares of a product by pairs: the totals of a device, to which it adds share after share.
+class HostTotals : private HostApply {
+  public:
+    /// `call` must outlive it.
+    HostTotals(Backend& backend, const ApplyCall& call, const ConstHostArray& v,
+               const std::vector<std::int32_t>& units);
+    /// Adds a share. `totals` then has the words of all totals so far; after an error it is as it was.
+    void add(const PairShare& share, std::vector<std::uint32_t>& totals, const PairsDone& done);
+
+  private:
+    Buffer<std::uint32_t> totals_, units_;
+    std::vector<std::uint32_t> received_;
 };
 
 /// kernel_apply without its checks, for some rows of K: `out` has these rows. On one device all rows may make

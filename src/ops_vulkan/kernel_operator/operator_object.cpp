@@ -87,6 +87,12 @@ DeviceSamples samples_of(Stream& stream, const OperatorPlan& plan, const KernelM
 
 }  // namespace
 
+std::vector<const OperatorPlan*> OperatorObject::plans() const {
+    std::vector<const OperatorPlan*> plans;
+    for (const DeviceSamples& device : devices_) plans.push_back(&device.plan);
+    return plans;
+}
+
 const DeviceSamples& OperatorObject::on(const char* function,
                                         const std::shared_ptr<core::BackendState>& state) const {
     const std::shared_ptr<const void> wanted = state;
@@ -116,11 +122,11 @@ std::string sum_of_samples(Backend& backend, const DeviceSamples& samples) {
 }
 
 OperatorPlan operator_plan_on(const Owner& owner, const CircuitFacts& circuit, const KernelMatrixShape& shape,
-                              const KernelOperatorOptions& options) {
+                              const KernelOperatorOptions& options, bool shared) {
     return as_operator([&] {
         const bool states = circuit.given || effective_layers(circuit) != 0;
         const KernelMatrixDevice facts = kernel_device(owner, states, matrix_options(options, circuit.given));
-        if (states) return plan_operator_of_states(facts, shape, circuit, options);
+        if (states) return plan_operator_of_states(facts, shape, circuit, options, shared);
         return plan_operator({facts.gram.limits, facts.gram.software, facts.gram.float64, facts.budget_bytes},
                              shape, circuit.map, options);
     });

@@ -30,9 +30,13 @@ struct DeviceSamples {
 
 class OperatorObject {
   public:
-    OperatorObject(std::vector<DeviceSamples> devices, StoreFacts facts)
-        : devices_(std::move(devices)), facts_(std::move(facts)) {}
+    /// `largest`: value of K; 1 but for given states.
+    OperatorObject(std::vector<DeviceSamples> devices, StoreFacts facts, double largest = 1)
+        : devices_(std::move(devices)), facts_(std::move(facts)), largest_(largest) {}
     const DeviceSamples& first() const { return devices_.front(); }
+    /// Those of all devices that it was made on, lost ones as well.
+    std::vector<const OperatorPlan*> plans() const;
+    double largest() const noexcept { return largest_; }
     /// As operator_facts() makes them.
     const StoreFacts& facts() const noexcept { return facts_; }
     /// What the device behind `state` holds. Errors: invalid_argument - nothing.
@@ -41,14 +45,16 @@ class OperatorObject {
   private:
     std::vector<DeviceSamples> devices_;
     StoreFacts facts_;
+    double largest_;
 };
 
 /// A checksum of what the values of K depend on, from the device's memory.
 std::string sum_of_samples(Backend& backend, const DeviceSamples& samples);
 
-/// The plan on a device; what does not fit is no error. Errors: as plan_operator.
+/// The plan on a device, of several if it is `shared`; what does not fit is no error. Errors: as
+/// plan_operator.
 OperatorPlan operator_plan_on(const Owner& owner, const CircuitFacts& circuit, const KernelMatrixShape& shape,
-                              const KernelOperatorOptions& options);
+                              const KernelOperatorOptions& options, bool shared = false);
 
 /// Records the numbers or the states of the samples; `circuit` is null if states are given, and `y` may be
 /// null. Host memory has been read when the function returns. Errors: out_of_memory.

@@ -78,6 +78,13 @@ void put_words(double value, bool real64, std::uint32_t& low, std::uint32_t& hig
     high = words[1];
 }
 
+DeviceArray values_in(const Words& words, const OperatorPlan& plan, std::uint64_t values) {
+    const auto object = detail::Access::object(words);
+    const std::size_t first = words.first() * 4 / plan.real_bytes();
+    if (plan.real64) return detail::Access::make<BufferView<double>>(object, first, values);
+    return detail::Access::make<BufferView<float>>(object, first, values);
+}
+
 /// Words of some values of an array.
 Words words_of(const DeviceArray& array, std::uint64_t first, std::uint64_t count) {
     const std::uint64_t words = array.type().bytes() / 4;
@@ -153,11 +160,11 @@ void BlockMaker::make(const OperatorBlock& block, bool turned) {
 struct ApplyCall::BlockPlace {
     std::uint64_t origin;  ///< of its values
     std::uint64_t row, rows, column, columns;
-    bool first;  ///< no block has added to these rows
 };
 
 void ApplyCall::add_block(Stream& stream, const BlockMaker& maker, const ConstDeviceArray& v,
-                          const DeviceArray& out, std::uint64_t first_row, const BlockPlace& place) const {
+                          const DeviceArray& out, std::uint64_t first_row, const BlockPlace& place,
+                          const SumFactors& factors) const {
     constexpr std::uint32_t kMostWidth = 16;
     constexpr std::uint64_t kRows = 32;  // of a workgroup
     const DeviceLimits& limits = stream.device().limits;
@@ -166,8 +173,6 @@ void ApplyCall::add_block(Stream& stream, const BlockMaker& maker, const ConstDe
         bind_elements(limits, out, (place.row - first_row) * columns_, place.rows * columns_);
     const BoundWords block = bind_values(limits, plan_, maker.values(), place.origin,
                                          (place.rows - 1) * maker.leading() + place.columns);
-    const double delta = side_.square ? options_.a * options_.lambda : 0;
-    const double beta = place.first ? options_.b : 1;
     shared::OperatorBlockParameters p{};
     p.rows = word(place.rows);
     p.columns = word(place.columns);
@@ -175,11 +180,11 @@ void ApplyCall::add_block(Stream& stream, const BlockMaker& maker, const ConstDe
     p.before = block.before;
     p.width = columns_;
     p.diagonal = word(place.row - place.column);
-    p.with_v = delta != 0 ? 1u : 0u;
-    p.with_out = beta != 0 ? 1u : 0u;
-    put_words(options_.a, plan_.real64, p.alpha_low, p.alpha_high);
-    put_words(delta, plan_.real64, p.delta_low, p.delta_high);
-    put_words(beta, plan_.real64, p.beta_low, p.beta_high);
+    p.with_v = factors.delta != 0 ? 1u : 0u;
+    p.with_out = factors.beta != 0 ? 1u : 0u;
+    put_words(factors.alpha, plan_.real64, p.alpha_low, p.alpha_high);
+    put_words(factors.delta, plan_.real64, p.delta_low, p.delta_high);
+    put_words(factors.beta, plan_.real64, p.beta_low, p.beta_high);
     for (std::uint32_t first = 0; first < columns_; first += kMostWidth) {
         p.in_base = in.before + first;
         p.out_base = to.before + first;
@@ -193,32 +198,51 @@ void ApplyCall::record_states(Stream& stream, KernelMemory& memory, const ConstD
                               const DeviceArray& out, const ApplyRows& rows, const BandDone& done) const {
     const bool turned = options_.transpose && !side_.square;
     BlockMaker maker(stream, memory, plan_, *samples_.states);
+    const double delta = side_.square ? options_.a * options_.lambda : 0;
     std::map<std::uint64_t, bool> added;  // by the first row of a block
-    const auto add = [&](std::uint64_t origin, std::uint64_t row, std::uint64_t down, std::uint64_t column,
-                         std::uint64_t across) {
-        const bool first = !std::exchange(added[row], true);
-        add_block(stream, maker, v, out, rows.first, {origin, row, down, column, across, first});
+    const auto add = [&](const BlockPlace& place) {
+        const bool first = !std::exchange(added[place.row], true);
+        add_block(stream, maker, v, out, rows.first, place, {options_.a, delta, first ? options_.b : 1});
     };
-    for (const OperatorBlock& block :
-         operator_blocks(plan_, rows.first, rows.last, turned, halves_ && halves_blocks(plan_))) {
+    for (const OperatorBlock& block : blocks_of(rows)) {
         const KernelBlock& b = block.tiles.block;
         maker.make(block, turned);
         if (turned)
-            add(0, b.column, b.columns, b.row, b.rows);
+            add({0, b.column, b.columns, b.row, b.rows});
         else
-            add(0, b.row, b.rows, b.column, b.columns);
-        if (block.mirrored) add(maker.image_origin(), b.column, b.columns, b.row, b.rows);
+            add({0, b.row, b.rows, b.column, b.columns});
+        if (block.mirrored) add({maker.image_origin(), b.column, b.columns, b.row, b.rows});
         done(pairs_of(plan_, block));
     }
 }
 
-std::uint64_t ApplyCall::pairs_of_states(const ApplyRows& rows) const {
-    std::uint64_t pairs = 0;
-    for (const OperatorBlock& block :
-         operator_blocks(plan_, rows.first, rows.last, options_.transpose && !side_.square,
-                         halves_ && halves_blocks(plan_)))
-        pairs += pairs_of(plan_, block);
-    return pairs;
+void ApplyCall::record_states(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v,
+                              const ApplyTotals& totals, const PairShare& share, const BandDone& done) const {
+    BlockMaker maker(stream, memory, plan_, *samples_.states);
+    const std::uint64_t values = maker.leading() * columns_;
+    const Words words = memory.words(values * plan_.real_bytes() / 4, "operator sums");
+    const DeviceArray sums = values_in(words, plan_, values);
+    const auto add = [&](const BlockPlace& place) {
+        add_block(stream, maker, v, sums, place.row, place, {});
+        add_to_totals(stream, totals, 0, columns_, place.row, place.rows, words, {1, 0, columns_});
+    };
+    for (const OperatorBlock& block : blocks_of(share)) {
+        const KernelBlock& b = block.tiles.block;
+        maker.make(block, false);
+        add({0, b.row, b.rows, b.column, b.columns});
+        if (block.mirrored) add({maker.image_origin(), b.column, b.columns, b.row, b.rows});
+        done(pairs_of(plan_, block));
+    }
+}
+
+std::vector<OperatorBlock> ApplyCall::blocks_of(const ApplyRows& rows) const {
+    return operator_blocks(plan_, rows.first, rows.last, options_.transpose && !side_.square,
+                           symmetric_ != Choice::off && halves_blocks(plan_));
+}
+std::vector<OperatorBlock> ApplyCall::blocks_of(const PairShare& share) const {
+    const std::vector<OperatorBlock> all = operator_blocks(plan_, 0, side_.rows, false, true);
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(share.first);
+    return {first, first + static_cast<std::ptrdiff_t>(share.count)};
 }
 
 // Packed states begin at multiples of 64 rows, so as many are multiplied even for a single one.

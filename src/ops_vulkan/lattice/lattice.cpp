@@ -82,7 +82,7 @@ OpReport forward(Backend& backend, LatticeOp op, const LatticeCode& code, std::s
     const auto scales = kernels::host_scales(backend, code);
     kernels::StatusCounter counter(statuses.span());
     BatchReport batch = kernels::run_lattice_jobs(
-        backend, program, shape, of_each_job(parameters_of(code, shape)),
+        function, backend, program, shape, of_each_job(parameters_of(code, shape)),
         {{x.data(), x.size_bytes(), shape.element_value_bytes()}, scales_input(*scales)},
         {{out_data, out.bytes, out_element_bytes},
          {statuses.span().data(), statuses.span().size(), shape.element_vectors}},
@@ -130,7 +130,7 @@ OpReport lattice_decode(Backend& backend, const LatticeCode& code, std::span<con
         call.retries ? kernels::LatticeInput{status.data(), status.size(), shape.element_vectors}
                      : scales_in;  // words that no invocation reads
     BatchReport batch = kernels::run_lattice_jobs(
-        backend, program, shape, of_each_job(parameters),
+        "lattice_decode", backend, program, shape, of_each_job(parameters),
         {{codes.data(), codes.size(), codes_bytes(shape, code)}, status_in, scales_in},
         {{x.data(), x.size_bytes(), shape.element_value_bytes()}}, options.batch);
     count_arrays_alone(batch, (call.retries ? 1 : 2) * scales->bytes());

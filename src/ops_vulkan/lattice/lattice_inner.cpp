@@ -63,7 +63,8 @@ OpReport lattice_inner(Backend& backend, const LatticeTable& table, const Lattic
     const std::size_t element_bytes = code_bytes(code, shape.element_vectors);
     const Program program = make_program(backend, table, code, shape.element_rows);
     BatchReport batch = kernels::run_lattice_jobs(
-        backend, program, shape, [&](std::size_t) { return Parameters(parameters_of(code, shape, single)); },
+        kFunction, backend, program, shape,
+        [&](std::size_t) { return Parameters(parameters_of(code, shape, single)); },
         {{x.data(), x.size(), element_bytes},
          single ? kernels::LatticeInput{row.data(), row.size() * 4, 0}
                 : kernels::LatticeInput{y.data(), y.size(), element_bytes},

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include <weft/job.hpp>
 
 #include "base/batch_call.hpp"
+#include "vulkan/devices/shared_call.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -84,8 +86,8 @@ std::size_t elements_in_place(std::size_t whole, bool tail, const std::vector<La
 
 }  // namespace
 
-BatchReport run_lattice_jobs(Backend& backend, const Program& program, const LatticeShape& shape,
-                             const LatticeParametersOf& parameters_of,
+BatchReport run_lattice_jobs(const char* function, Backend& backend, const Program& program,
+                             const LatticeShape& shape, const LatticeParametersOf& parameters_of,
                              const std::vector<LatticeInput>& inputs,
                              const std::vector<LatticeOutput>& outputs, const BatchOptions& options,
                              const VectorsInPlace& in_place) {
@@ -93,13 +95,13 @@ BatchReport run_lattice_jobs(Backend& backend, const Program& program, const Lat
     const bool padded = shape.rows % shape.element_rows != 0;
     const std::size_t whole = elements_in_place(shape.rows / shape.element_rows, padded, inputs, outputs);
     std::vector<Job> jobs;
-    std::vector<std::size_t> ends;  // vectors up to the end of each job
+    std::vector<std::size_t> vectors;  // of each job
     for (std::size_t first = 0, count = 0; first < whole; first += count) {
         const std::size_t left = whole - first, each = shape.element_vectors;
         count = std::clamp<std::size_t>(lattice_job_vectors(whole * each, left * each) / each, 1, left);
         jobs.push_back(cut(inputs, outputs, first, count));
         jobs.back().parameters = parameters_of(first * each);
-        ends.push_back((first + count) * each);
+        vectors.push_back(count * each);
     }
     std::unique_ptr<Tail> tail;
     if (padded) {
@@ -109,15 +111,21 @@ BatchReport run_lattice_jobs(Backend& backend, const Program& program, const Lat
     BatchOptions batch = options;
     if (const std::uint64_t wanted = core::wanted_chunk_items(backend.plan(), options); wanted != 0)
         batch.chunk_elements = std::max<std::uint64_t>(wanted / shape.element_vectors, 1);
+    // Those of the tail are in place only when they have been copied back.
+    const std::size_t in_jobs = whole * shape.element_vectors;
+    std::size_t shown = 0;
     if (in_place || options.progress)
         batch.progress = [&](const Progress& progress) {
-            if (progress.done > ends.size())
-                return;  // the tail is in place only when it has been copied back
-            const std::size_t vectors = ends[progress.done - 1];
-            if (in_place) in_place(vectors);
-            if (options.progress) options.progress({vectors, shape.vectors(), progress.elapsed_s});
+            const std::size_t done = std::min<std::size_t>(progress.done, in_jobs);
+            if (done == std::exchange(shown, done)) return;
+            if (in_place) in_place(done);
+            if (options.progress) options.progress({done, shape.vectors(), progress.elapsed_s});
         };
-    BatchReport report = run_batch(backend, program, jobs, batch);
+    BatchReport report = core::in_name_of(function, [&] {
+        return core::run_counted(backend, program, jobs, batch, [&](std::size_t job) {
+            return job < vectors.size() ? vectors[job] : shape.vectors() - in_jobs;
+        });
+    });
     report.chunk_elements *= shape.element_vectors;
     if (!tail) return report;
     tail->copy_back(outputs);

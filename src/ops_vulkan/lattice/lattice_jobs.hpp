@@ -30,9 +30,10 @@ using LatticeParametersOf = std::function<Parameters(std::size_t first_vector)>;
 using VectorsInPlace = std::function<void(std::size_t vectors)>;
 
 /// Runs `program` over all rows of `shape`; `options.progress` counts vectors. Rows that fill no whole
-/// element go through padded memory, so that arrays may have any length. Errors: as run_batch.
-BatchReport run_lattice_jobs(Backend& backend, const Program& program, const LatticeShape& shape,
-                             const LatticeParametersOf& parameters_of,
+/// element go through padded memory, so that arrays may have any length. Errors: as run_batch, with the name
+/// of the function.
+BatchReport run_lattice_jobs(const char* function, Backend& backend, const Program& program,
+                             const LatticeShape& shape, const LatticeParametersOf& parameters_of,
                              const std::vector<LatticeInput>& inputs,
                              const std::vector<LatticeOutput>& outputs, const BatchOptions& options,
                              const VectorsInPlace& in_place = {});

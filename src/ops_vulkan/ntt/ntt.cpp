@@ -10,14 +10,7 @@
 #include "ops_vulkan/ntt/ntt_resident.hpp"
 
 namespace weft {
-namespace {
-
-kernels::FieldRange range_of(const ConstDeviceArray& array) {
-    return {detail::Access::object(array).get(), array.first() * array.type().bytes(), array.bytes(),
-            array.type()};
-}
-
-}  // namespace
+using kernels::range_of;
 
 void ntt(Stream& stream, Field field, NttDirection direction, const ConstDeviceArray& in,
          const DeviceArray& out, const NttShape& shape, const NttOptions& options) {

@@ -13,23 +13,24 @@
 namespace weft::kernels {
 namespace {
 
-enum class Module { tables, compact, pass };
+enum class NttModule { tables, compact, pass };
 
-struct ModuleWords {
-    Module module;
+struct NttModuleWords {
+    NttModule module;
     std::uint32_t words;  // of an element
     FieldShader shader;
     std::span<const std::uint32_t> spirv;
 };
 
-// kModules: shaders/CMakeLists.txt writes this list of the modules that it builds.
+// kNttModules: shaders/CMakeLists.txt writes this list of the modules that it builds.
 #include "shaders/ntt_modules.inc"
 
-std::span<const std::uint32_t> module_of(const NttPlan& plan, Module module) {
-    const auto found = std::find_if(std::begin(kModules), std::end(kModules), [&](const ModuleWords& m) {
-        return m.module == module && m.words == plan.words && m.shader == plan.shader;
-    });
-    if (found == std::end(kModules))
+std::span<const std::uint32_t> module_of(const NttPlan& plan, NttModule module) {
+    const auto found =
+        std::find_if(std::begin(kNttModules), std::end(kNttModules), [&](const NttModuleWords& m) {
+            return m.module == module && m.words == plan.words && m.shader == plan.shader;
+        });
+    if (found == std::end(kNttModules))
         throw Error(Errc::unsupported, "ntt: this build has no such shader (got elements of " +
                                            std::to_string(plan.words) +
                                            " words, need one of ntt_modules.inc)");
@@ -119,7 +120,7 @@ Program ntt_program(const Stream& stream, Field field, const NttPlan& plan, cons
         constants.emplace_back(43u, pass.parameters.flags);
         add_turns(constants, field, plan);
     }
-    return {stream, module_of(plan, plan.compact ? Module::compact : Module::pass),
+    return {stream, module_of(plan, plan.compact ? NttModule::compact : NttModule::pass),
             ProgramOptions{.name = "ntt",
                            .constants = std::move(constants),
                            .elements_per_workgroup = 1,
@@ -133,7 +134,7 @@ BufferView<const std::uint32_t> ntt_table_words(const Stream& stream, Field fiel
         [&](Stream& steps, const BufferView<std::uint32_t>& words) {
             const std::uint32_t local_size = 64;
             const Program program(
-                steps, module_of(plan, Module::tables),
+                steps, module_of(plan, NttModule::tables),
                 ProgramOptions{.name = "ntt_tables",
                                .constants = field_constants_of(field_constants(field), plan, local_size),
                                .max_workgroups = std::max(steps.device().limits.max_workgroup_count[0], 1u)});

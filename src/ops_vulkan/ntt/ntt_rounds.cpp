@@ -148,6 +148,7 @@ BatchReport run_ntt_rounds(Backend& backend, const char* function, const NttHost
             backend.trim();
         }
     }
+    report.chunks = meter.parts();
     report.wall_s = meter.elapsed_s();
     return report;
 }

@@ -20,7 +20,7 @@ namespace {
 using kernels::Words;
 
 void check_options(Backend& backend, const char* function, const BatchOptions& options) {
-    core::check_batch_options(backend, options);
+    core::check_batch_options(function, backend, options);
     core::require_members(function, options, {.mode = true, .chunk_elements = true});
 }
 
@@ -196,6 +196,7 @@ OpReport multiply(Backend& backend, const ProductCall& call, const BatchOptions&
     report.bytes_out = call.out.bytes();
     report.path = Path::staged;
     meter.show(1);
+    report.chunks = meter.parts();
     report.wall_s = meter.elapsed_s();
     return report;
 }
@@ -234,7 +235,7 @@ OpReport run_product(Where& where, Field field, const ConstHostArray& a, const C
                                        kernels::ntt_range(a), kernels::ntt_range(b), kernels::ntt_range(out));
         return Checked<kernels::NttProduct>{checked, method_of(on, checked.out)};
     });
-    core::check_batch_options(backend, options.batch);
+    core::check_batch_options("ntt_product", backend, options.batch);
     core::require_members("ntt_product", options.batch, {});
     if (options.check_values)
         for (const auto& [name, array] : {std::pair("a", &a), std::pair("b", &b)})

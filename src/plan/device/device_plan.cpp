@@ -10,6 +10,7 @@
 #include "base/bytes.hpp"
 #include "base/enums.hpp"
 #include "plan/device/adoption.hpp"
+#include "plan/device/setting_limits.hpp"
 
 namespace weft {
 
@@ -22,10 +23,6 @@ const char* to_string(DeviceType type) noexcept {
 namespace weft::core {
 namespace {
 
-constexpr std::uint32_t kMostSlots = 16;
-constexpr std::uint32_t kMostCopyThreads = 256;
-/// Shaders count elements in 32 bits.
-constexpr std::uint64_t kMostChunkElements = 0xffffffffu;
 // One slot for each stage under way. If the stages have queues of their own, a fourth slot hides the time
 // that passes until the host notices that the oldest slot is free.
 constexpr std::uint32_t kDefaultSlots = 3, kDefaultSplitSlots = 4;
@@ -37,14 +34,11 @@ constexpr std::uint32_t kCopyThreadsForBus = 16;
 constexpr std::uint32_t kCopyThreadsForSharedMemory = 4;
 
 void check_range(const char* name, std::optional<std::uint64_t> value, std::uint64_t most) {
-    if (!value || (*value >= 1 && *value <= most)) return;
-    throw Error(Errc::invalid_argument, std::string("Backend: ") + name + " is out of range (got " +
-                                            std::to_string(*value) + ", need 1 to " + std::to_string(most) +
-                                            ")");
+    if (value) check_setting("Backend", name, *value, 1, most);
 }
 
 void check(const Config& config) {
-    check_range("ring_slots (WEFT_SLOTS)", config.ring_slots, kMostSlots);
+    check_range("ring_slots (WEFT_SLOTS)", config.ring_slots, kMostRingSlots);
     check_range("copy_threads (WEFT_COPY_THREADS)", config.copy_threads, kMostCopyThreads);
     check_range("chunk_elements (GPU_STREAM_CHUNK_ELEMS)", config.chunk_elements, kMostChunkElements);
     check_range("dispatch_ms (WEFT_DISPATCH_MS)", config.dispatch_ms, 0xffffffffu);

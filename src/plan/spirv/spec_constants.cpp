@@ -26,12 +26,12 @@ namespace {
 
 using Words = std::span<const std::uint32_t>;
 
-struct Type {
+struct ScalarType {
     std::uint32_t bits = 0;
     SpecType type = SpecType::other;
 };
 
-Type type_of(std::uint32_t opcode, Words w) {
+ScalarType type_of(std::uint32_t opcode, Words w) {
     const std::uint32_t bits = w[2];
     if (bits != 32) return {bits, SpecType::other};
     if (opcode == SpvOpTypeFloat) return {bits, SpecType::float32};
@@ -50,7 +50,7 @@ std::string constant_text(const SpecConstant& constant) {
 
 SpecTable::SpecTable(Words words) {
     std::multimap<std::uint32_t, std::uint32_t> ids;  // result -> SpecId
-    std::unordered_map<std::uint32_t, Type> types;
+    std::unordered_map<std::uint32_t, ScalarType> types;
     std::unordered_map<std::uint32_t, std::string> names;
     std::uint32_t workgroup_size = 0;
     for_each_instruction(words, [&](std::uint32_t opcode, Words w) {
@@ -67,7 +67,7 @@ SpecTable::SpecTable(Words words) {
         if (!boolean && opcode != SpvOpSpecConstant) return;
         Target target;
         target.position = static_cast<std::size_t>(w.data() - words.data());
-        const Type type = boolean ? Type{1, SpecType::boolean} : types[w[1]];
+        const ScalarType type = boolean ? ScalarType{1, SpecType::boolean} : types[w[1]];
         target.bits = type.bits;
         target.info.type = type.type;
         target.info.name = names[w[2]];

@@ -11,6 +11,7 @@
 
 #include <weft/error.hpp>
 
+#include "base/refusal.hpp"
 #include "plan/spirv/reflection.hpp"
 #include "plan/spirv/spirv_matrix.hpp"
 #include "plan/spirv/spirv_module.hpp"
@@ -220,10 +221,6 @@ void check_limit(const std::string& name, const std::string& what, std::uint64_t
     if (got > most)
         refuse_shader(name, what + " beyond the limit of the device (got " + std::to_string(got) +
                                 ", need at most " + std::to_string(most) + ")");
-}
-
-std::string got_need(std::uint64_t got, const std::string& need) {
-    return " (got " + std::to_string(got) + ", need " + need + ")";
 }
 
 void check_size(std::uint32_t size, std::uint64_t invocations, const DeviceSnapshot& device,

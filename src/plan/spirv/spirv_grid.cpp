@@ -136,9 +136,9 @@ Facts facts_of(Words words) {
 }
 
 /// Writes the module anew.
-class Rewriter {
+class GridRewriter {
   public:
-    Rewriter(Words words, const Facts& facts, std::uint32_t offset)
+    GridRewriter(Words words, const Facts& facts, std::uint32_t offset)
         : words_(words), facts_(facts), offset_(offset), out_(words.begin(), words.begin() + 5) {
         block_type_ = facts.block != 0 ? facts.block_type : new_id();
         block_ = facts.block != 0 ? facts.block : new_id();
@@ -247,7 +247,7 @@ std::optional<GridModule> with_pushed_grid(std::span<const std::uint32_t> words,
     if (facts.grid == 0) return GridModule{{words.begin(), words.end()}, std::nullopt};
     const std::uint32_t offset = (block_bytes + 15) / 16 * 16;  // a vector of three begins at 16 bytes
     if (!facts.follows || offset + kGridBytes > most_bytes) return std::nullopt;
-    return GridModule{Rewriter(words, facts, offset).run(), offset};
+    return GridModule{GridRewriter(words, facts, offset).run(), offset};
 }
 
 }  // namespace weft::core

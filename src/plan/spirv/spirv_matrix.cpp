@@ -40,9 +40,9 @@ bool moves_values(std::uint32_t opcode) {
     }
 }
 
-class Rewriter {
+class MatrixRemover {
   public:
-    explicit Rewriter(Words words) : out_(words.begin(), words.begin() + 5) {
+    explicit MatrixRemover(Words words) : out_(words.begin(), words.begin() + 5) {
         for_each_instruction(words,
                              [this](std::uint32_t opcode, Words instruction) { take(opcode, instruction); });
     }
@@ -95,7 +95,7 @@ std::vector<std::uint32_t> without_matrices(std::span<const std::uint32_t> words
                            instruction[1] == SpvCapabilityCooperativeMatrixNV));
     });
     if (!found) return {words.begin(), words.end()};
-    return Rewriter(words).result();
+    return MatrixRemover(words).result();
 }
 
 }  // namespace weft::core

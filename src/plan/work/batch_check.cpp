@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/enums.hpp"
+#include "base/refusal.hpp"
 #include "plan/spirv/reflection.hpp"
 #include "plan/work/chunk_bounds.hpp"
 
@@ -13,10 +14,6 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& what, Errc code = Errc::invalid_argument) {
     throw Error(code, "run_batch: " + what);
-}
-
-std::string got_need(std::uint64_t got, const std::string& need) {
-    return " (got " + std::to_string(got) + ", need " + need + ")";
 }
 
 std::string job_text(const ProgramNeeds& program, const Job& job, std::uint64_t index) {

@@ -3,14 +3,11 @@
 
 #include <algorithm>
 
+#include "base/whole_numbers.hpp"
 #include "plan/work/dispatch_plan.hpp"
 
 namespace weft::core {
 namespace {
-
-std::uint64_t parts(std::uint64_t whole, std::uint64_t part) {
-    return whole / part + (whole % part != 0 ? 1 : 0);
-}
 
 /// How many elements the spans of one direction allow: a binding has a largest range, and all spans share one
 /// buffer of the slot.
@@ -41,7 +38,7 @@ class DirectionLimit {
 }  // namespace
 
 bool ChunkBounds::can_cut(std::uint64_t elements) const {
-    return elements >= least && parts(elements, most) <= elements / least;
+    return elements >= least && divide_up(elements, most) <= elements / least;
 }
 
 std::uint64_t most_chunk_elements(const ProgramNeeds& program, const DeviceLimits& limits, const Job& job) {
@@ -66,7 +63,7 @@ ChunkBounds chunk_bounds(const ProgramNeeds& program, const DeviceLimits& limits
     ChunkBounds bounds{1, most_chunk_elements(program, limits, job)};
     const auto hold = [&](const Binding& binding, std::uint64_t bytes) {
         if (const std::uint64_t stride = bytes / job.elements; stride != 0)
-            bounds.least = std::max(bounds.least, parts(binding.least_bytes, stride));
+            bounds.least = std::max(bounds.least, divide_up(binding.least_bytes, stride));
     };
     std::size_t in = 0, out = 0;
     for (const Binding& binding : program.bindings) {
@@ -82,7 +79,7 @@ ChunkBounds chunk_bounds(const ProgramNeeds& program, const DeviceLimits& limits
 std::uint64_t cut_chunk(std::uint64_t left, std::uint64_t wanted, const ChunkBounds& bounds) {
     const std::uint64_t count = std::min({std::max(wanted, bounds.least), bounds.most, left});
     if (count == left || bounds.can_cut(left - count)) return count;
-    return parts(left, parts(left, bounds.most));
+    return divide_up(left, divide_up(left, bounds.most));
 }
 
 }  // namespace weft::core

@@ -6,6 +6,7 @@
 
 #include <weft/error.hpp>
 
+#include "base/whole_numbers.hpp"
 #include "plan/spirv/reflection.hpp"
 
 namespace weft::core {
@@ -58,13 +59,8 @@ void check_apart(const DispatchRequest& request, std::size_t i, std::size_t k) {
 
 constexpr std::uint64_t kIndices = std::uint64_t{1} << 32;  // of invocations, in a shader
 
-/// Rounded up. A sum before the division could exceed 64 bits.
-std::uint64_t parts(std::uint64_t whole, std::uint64_t part) {
-    return whole / part + (whole % part != 0 ? 1 : 0);
-}
-
 std::uint64_t unbounded_workgroups(std::uint64_t elements, const WorkgroupRule& rule) {
-    return parts(elements, rule.elements_per_workgroup) * rule.workgroups_per_element;
+    return divide_up(elements, rule.elements_per_workgroup) * rule.workgroups_per_element;
 }
 
 std::uint64_t wanted_workgroups(std::uint64_t elements, const WorkgroupRule& rule) {
@@ -112,10 +108,11 @@ std::optional<WorkgroupGrid> plan_workgroups(std::uint64_t elements, const Workg
     // A shader that loops adds the number of all invocations to its index once more at the end.
     const bool loops = workgroups < unbounded_workgroups(elements, rule);
     const std::uint64_t most_indices = kIndices - (loops ? std::min(elements, kIndices) : 0);
-    for (std::uint64_t rows = std::max<std::uint64_t>(1, parts(workgroups, limits.max_workgroup_count[0]));;
-         ++rows) {
+    for (std::uint64_t rows =
+             std::max<std::uint64_t>(1, divide_up(workgroups, limits.max_workgroup_count[0]));
+         ; ++rows) {
         if (rows > 1 && (!rule.folds || rows > limits.max_workgroup_count[1])) return std::nullopt;
-        const std::uint64_t columns = parts(workgroups, rows);
+        const std::uint64_t columns = divide_up(workgroups, rows);
         if (columns * rows <= most_indices / rule.invocations)
             return WorkgroupGrid{static_cast<std::uint32_t>(columns), static_cast<std::uint32_t>(rows)};
     }

@@ -6,33 +6,32 @@
 
 #include <weft/error.hpp>
 
+#include "plan/device/setting_limits.hpp"
+
 namespace weft::core {
 namespace {
 
-constexpr std::uint64_t kMostElements = 0xffffffffu;
 constexpr std::uint64_t kChunkBytes = std::uint64_t{24} << 20;
-constexpr std::uint32_t kSlots = 4, kMostSlots = 16;
-constexpr std::uint32_t kCopyThreads = 16, kMostCopyThreads = 256;
+constexpr std::uint32_t kSlots = 4;
+constexpr std::uint32_t kCopyThreads = 16;
 
+/// 0 asks for nothing.
 void check(const char* function, const char* member, std::uint64_t got, std::uint64_t most) {
-    if (got <= most) return;
-    throw Error(Errc::invalid_argument, std::string(function) + ": " + member + " is out of range (got " +
-                                            std::to_string(got) + ", need 1 to " + std::to_string(most) +
-                                            ")");
+    check_setting(function, member, got, 0, most);
 }
 
 }  // namespace
 
 void check_host_chunks(const char* function, const HostChunkSettings& settings) {
-    check(function, "chunk_elements (GPU_STREAM_CHUNK_ELEMS)", settings.chunk_elements, kMostElements);
-    check(function, "ring_slots (WEFT_SLOTS)", settings.ring_slots, kMostSlots);
+    check(function, "chunk_elements (GPU_STREAM_CHUNK_ELEMS)", settings.chunk_elements, kMostChunkElements);
+    check(function, "ring_slots (WEFT_SLOTS)", settings.ring_slots, kMostRingSlots);
     check(function, "copy_threads (WEFT_COPY_THREADS)", settings.copy_threads, kMostCopyThreads);
 }
 
 HostChunkPlan plan_host_chunks(const char* function, std::uint64_t element_bytes, std::uint64_t multiple,
                                const BatchOptions& options, const HostChunkSettings& settings) {
-    check(function, "BatchOptions::chunk_elements", options.chunk_elements, kMostElements);
-    check(function, "BatchOptions::ring_slots", options.ring_slots, kMostSlots);
+    check(function, "BatchOptions::chunk_elements", options.chunk_elements, kMostChunkElements);
+    check(function, "BatchOptions::ring_slots", options.ring_slots, kMostRingSlots);
     std::uint64_t wanted = options.chunk_elements != 0 ? options.chunk_elements : settings.chunk_elements;
     if (wanted == 0) wanted = kChunkBytes / std::max<std::uint64_t>(1, element_bytes);
     HostChunkPlan plan;

@@ -15,6 +15,9 @@ constexpr double kTrustedPart = 0.7, kLaterPart = 0.5;
 // A share must end within this part of the time that the other devices need for everything. A rate that is
 // only expected may be ten times too high.
 constexpr double kTailMargin = 0.8, kUnknownMargin = 0.08;
+// Devices this close to the fastest count as equally fast: measured rates of equal devices differ too, and
+// the fastest of them should not do all of the last shares.
+constexpr double kAlike = 0.9;
 // What a slower device would add, the others lose to its use of the host.
 constexpr double kLeastContribution = 0.03;
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -122,7 +125,7 @@ std::optional<Share> ShareQueue::take(std::size_t index, double now_s) {
 }
 
 /// As many of `count` items as the device can finish before the others have finished everything; 0: too few.
-/// The fastest device may always take a share.
+/// The fastest device, and those that are nearly as fast, may always take a share.
 std::uint64_t ShareQueue::within_time(Device& device, std::uint64_t count, double now_s) const {
     double others = 0, fastest = 0;
     for (const Device& other : devices_) {
@@ -131,7 +134,7 @@ std::uint64_t ShareQueue::within_time(Device& device, std::uint64_t count, doubl
         fastest = std::max(fastest, rate_of(other));
     }
     if (others == 0) return unassigned();
-    if (rate_of(device) >= fastest) return count;
+    if (rate_of(device) >= kAlike * fastest) return count;
     if (rate_of(device) < kLeastContribution * others) {
         device.reason = "too slow beside the other devices to save time";
         return 0;

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/batch_call.hpp"
 #include "host/cpu_set.hpp"
 
 namespace weft {
@@ -223,7 +224,8 @@ JobPipeline::Impl::Lane::Lane(Impl& pipeline, Place place, const BatchOptions& o
     : pipeline_(pipeline), place_(std::move(place)) {
     core::Device& own = device();
     own.require_usable("JobPipeline");
-    settings_ = core::settle_options(own.plan(), own.snapshot(), options, 0);
+    settings_ = core::in_name_of(
+        "JobPipeline", [&] { return core::settle_options(own.plan(), own.snapshot(), options, 0); });
     settings_.total_bytes = kAssumedBytesPerSlot * settings_.slots;
     engine_ = std::make_unique<core::BatchEngine>(*place_.backend_state, place_.program, settings_, this);
     report = engine_->report();

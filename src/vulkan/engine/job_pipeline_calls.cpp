@@ -3,26 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/batch_call.hpp"
 #include "vulkan/engine/job_pipeline.hpp"
 
 namespace weft {
 
 using std::chrono::nanoseconds;
-
-namespace {
-
-/// Runs checks of run_batch with the caller's name in their texts.
-template <class Check>
-void check_as(const std::string& caller, const Check& check) {
-    try {
-        check();
-    } catch (const Error& e) {
-        const std::string text = e.what();
-        throw Error(e.code(), caller + text.substr(text.find(':')), e.native_code());
-    }
-}
-
-}  // namespace
 
 std::uint64_t JobPipeline::Impl::known(JobToken token) const {
     if (token.id < first_id || token.id >= next_id)
@@ -111,7 +97,7 @@ void JobPipeline::Impl::admit(std::uint64_t id, Entry entry) {
 
 /// The checks of run_batch, for every device: the job runs on any of them.
 void JobPipeline::Impl::check(const Job& job, std::uint64_t index, std::vector<core::JobSpan>& spans) const {
-    check_as("JobPipeline::submit", [&] {
+    core::in_name_of("JobPipeline::submit", [&] {
         for (const auto& lane : lanes)
             core::check_job(core::needs_of(*lane->place().program), lane->device().snapshot().limits, job,
                             index);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/batch_call.hpp"
 #include "vulkan/engine/backend_state.hpp"
 
 namespace weft::core {
@@ -75,9 +76,10 @@ const CpuSet& node_cpus(const Backend& backend) {
     return detail::Access::backend_state(backend)->node_cpus();
 }
 
-void check_batch_options(Backend& backend, const BatchOptions& options) {
+void check_batch_options(const char* function, Backend& backend, const BatchOptions& options) {
     const Device& device = detail::Access::backend_state(backend)->context()->device;
-    settle_options(device.plan(), device.snapshot(), options, 0);
+    static_cast<void>(
+        in_name_of(function, [&] { return settle_options(device.plan(), device.snapshot(), options, 0); }));
 }
 
 }  // namespace weft::core

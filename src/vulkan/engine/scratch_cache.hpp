@@ -60,7 +60,8 @@ std::uint64_t memory_limit(const Stream& stream);
 bool observed(const Backend& backend);
 /// Where threads that touch host memory for this backend belong, for a NodeBinding. Empty: anywhere.
 const CpuSet& node_cpus(const Backend& backend);
-/// run_batch's check of its options, for calls that take them and do not call it. Errors: as run_batch.
-void check_batch_options(Backend& backend, const BatchOptions& options);
+/// run_batch's check of its options, for a call that takes them and does not call it. Errors: as run_batch,
+/// with the name of the call.
+void check_batch_options(const char* function, Backend& backend, const BatchOptions& options);
 
 }  // namespace weft::core

@@ -11,9 +11,9 @@ namespace {
 // The declarations of the CUDA driver API that are used, as in its documentation, so that its header need not
 // be installed.
 using Result = int;
-using Device = int;
+using CudaDevice = int;
 using Handle = unsigned long long;
-struct Uuid {
+struct CudaUuid {
     unsigned char bytes[16];
 };
 struct Location {
@@ -51,9 +51,9 @@ struct CudaHostMemory::Functions {
     void* library = nullptr;
     Result (*init)(unsigned) = nullptr;
     Result (*device_count)(int*) = nullptr;
-    Result (*device_get)(Device*, int) = nullptr;
-    Result (*device_uuid)(Uuid*, Device) = nullptr;
-    Result (*device_attribute)(int*, int, Device) = nullptr;
+    Result (*device_get)(CudaDevice*, int) = nullptr;
+    Result (*device_uuid)(CudaUuid*, CudaDevice) = nullptr;
+    Result (*device_attribute)(int*, int, CudaDevice) = nullptr;
     Result (*granularity)(std::size_t*, const AllocationProperties*, int) = nullptr;
     Result (*create)(Handle*, std::size_t, const AllocationProperties*, unsigned long long) = nullptr;
     Result (*export_handle)(void*, Handle, int, unsigned long long) = nullptr;
@@ -127,8 +127,8 @@ bool CudaHostMemory::find_device(const std::array<std::uint8_t, 16>& uuid, std::
     int count = 0;
     if (cuda.device_count(&count) != 0) count = 0;
     for (int i = 0; i < count; ++i) {
-        Device device = 0;
-        Uuid found{};
+        CudaDevice device = 0;
+        CudaUuid found{};
         if (cuda.device_get(&device, i) != 0 || cuda.device_uuid(&found, device) != 0) continue;
         if (std::memcmp(found.bytes, uuid.data(), uuid.size()) != 0) continue;
         device_ = device;

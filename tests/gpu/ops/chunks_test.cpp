@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What GPU_STREAM_CHUNK_ELEMS, Config::chunk_elements, means for each op: the table of docs/configuration.md.
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/weft.hpp>
@@ -100,6 +103,175 @@ TEST_CASE("chunks: kernel matrices are cut by their plan") {
     });
     CHECK(submissions[0] == submissions[1]);
     CHECK(small == usual);
+}
+
+TEST_CASE("chunks: a report of any family counts the parts of its call, and progress comes after each") {
+    struct Call {
+        const char* op;
+        std::uint64_t chunk_elements, chunks;  // 0: the call is cut by its plan, into any number of chunks
+        std::function<OpReport(weft::Backend&, const weft::BatchOptions&)> run;
+    };
+    const std::vector<std::uint64_t> a(64 * 256, 3);
+    std::vector<std::uint64_t> out(a.size()), product(63);
+    const std::vector<float> x(300 * 4, 0.5f), v(300, 1.0f), angles(30 * 4, 0.5f);
+    const std::vector<double> wide(4 << 15, 0.5);
+    std::vector<float> k(300 * 300), kv(300), y(4 * 960);
+    std::vector<weft::c32> states(30 << 4), wide_states(wide.size());
+    const weft::KernelMatrixShape shape{.samples = 300, .qubits = 4};
+    const std::vector<float> weights(2 * 4, 0.25f);
+    const weft::KernelMatrixCircuit layers{.weights = weights, .reupload = true};
+    const weft::LatticeCode code{.q = 4};
+    std::vector<std::uint8_t> codes(weft::code_bytes(code, 960));
+    const auto on_operator = [&](weft::Backend& backend, const weft::KernelMatrixCircuit& circuit, auto run) {
+        return run(weft::KernelOperator(backend, circuit, x, shape));
+    };
+    const Call calls[] = {
+        {"field_neg", 1000, 17,
+         [&](auto& on, auto& batch) {
+             return weft::field_neg(on, Field::goldilocks, a, out, {.batch = batch});
+         }},
+        {"field_sum", 4096, 4,
+         [&](auto& on, auto& batch) {
+             return weft::field_sum(on, Field::goldilocks, a, std::span(out).first(1), {.batch = batch});
+         }},
+        {"ntt", 10, 7,
+         [&](auto& on, auto& batch) {
+             return weft::ntt(on, Field::goldilocks, weft::NttDirection::forward, a, out,
+                              {.log_size = 8, .batch = 64}, {.batch = batch});
+         }},
+        {"ntt_product", 0, 1,
+         [&](auto& on, auto& batch) {
+             return weft::ntt_product(on, Field::goldilocks, std::span(a).first(32), std::span(a).first(32),
+                                      product, {.batch = batch});
+         }},
+        {"encode", 7, 5,
+         [&](auto& on, auto& batch) {
+             return weft::encode_angle(on, angles, states, {30, 4}, {.batch = batch});
+         }},
+        {"encode", 1, 4,
+         [&](auto& on, auto& batch) {
+             return weft::encode_amplitude(on, wide, wide_states, {4, 15}, {.batch = batch});
+         }},
+        {"lattice_encode", 96, 10,
+         [&](auto& on, auto& batch) {
+             return weft::lattice_encode(on, code, y, codes, {}, {.batch = batch});
+         }},
+        {"lattice_decode", 96, 10,
+         [&](auto& on, auto& batch) {
+             return weft::lattice_decode(on, code, codes, {}, y, {.batch = batch});
+         }},
+        {"lattice_quantize", 96, 10,
+         [&](auto& on, auto& batch) { return weft::lattice_quantize(on, code, y, y, {}, {.batch = batch}); }},
+        {"kernel_matrix", 0, 0,
+         [&](auto& on, auto& batch) { return weft::kernel_matrix(on, {}, x, k, shape, {.batch = batch}); }},
+        {"kernel_matrix", 0, 0,
+         [&](auto& on, auto& batch) {
+             return weft::kernel_matrix(on, layers, x, k, shape, {.batch = batch});
+         }},
+        {"kernel_apply", 0, 0,
+         [&](auto& on, auto& batch) {
+             return on_operator(
+                 on, {}, [&](const auto& of) { return weft::kernel_apply(on, of, v, kv, {.batch = batch}); });
+         }},
+        {"kernel_apply", 0, 0,
+         [&](auto& on, auto& batch) {
+             return on_operator(on, layers, [&](const auto& of) {
+                 return weft::kernel_apply(on, of, v, kv, {.batch = batch});
+             });
+         }},
+        {"kernel_predict", 0, 0,
+         [&](auto& on, auto& batch) {
+             return weft::kernel_predict(on, {}, x, x, v, kv, {300, 300, 4}, batch);
+         }},
+        {"kernel_rows", 0, 1,
+         [&](auto& on, auto&) {
+             return on_operator(on, {}, [&](const auto& of) { return weft::kernel_rows(on, of, {5}, kv); });
+         }},
+        {"kernel_diagonal", 0, 1,
+         [&](auto& on, auto&) {
+             return on_operator(on, {}, [&](const auto& of) { return weft::kernel_diagonal(on, of, kv); });
+         }},
+    };
+    on_device([&](weft::Backend& backend) {
+        for (const Call& call : calls) {
+            CAPTURE(call.op);
+            std::uint64_t shown = 0;
+            const weft::BatchOptions batch{
+                .chunk_elements = call.chunk_elements,
+                .progress = [&](const weft::Progress&) { ++shown; },
+            };
+            const OpReport report = call.run(backend, batch);
+            CHECK(report.op == call.op);
+            CHECK(report.chunk_elements == call.chunk_elements);
+            if (call.chunks != 0) CHECK(report.chunks == call.chunks);
+            CHECK(report.chunks >= 1);
+            if (call.chunks > 1) CHECK(shown > 1);
+        }
+    });
+}
+
+TEST_CASE("chunks: options beyond their range are refused with the name of the call") {
+    const std::vector<std::uint64_t> a(64, 3);
+    std::vector<std::uint64_t> out(64), product(63);
+    const std::vector<float> x(8 * 4, 0.5f);
+    std::vector<float> y(32), k(64);
+    std::vector<weft::c32> states(8 << 4);
+    const weft::LatticeCode code{.q = 4};
+    std::vector<std::uint8_t> codes(weft::code_bytes(code, 8));
+    on_device([&](weft::Backend& backend) {
+        const weft::EncodeJob job{x, states, 8};
+        const weft::FieldJob field_job{a, {}, {}, out};
+        const weft::Program program(backend, kAffine);
+        const std::pair<const char*, std::function<void(const weft::BatchOptions&)>> calls[] = {
+            {"field_neg",
+             [&](auto& batch) { weft::field_neg(backend, Field::goldilocks, a, out, {.batch = batch}); }},
+            {"field_sum",
+             [&](auto& batch) {
+                 weft::field_sum(backend, Field::goldilocks, a, std::span(out).first(1), {.batch = batch});
+             }},
+            {"field_batch",
+             [&](auto& batch) {
+                 weft::field_batch(backend, Field::goldilocks, weft::FieldOp::neg, {&field_job, 1},
+                                   {.batch = batch});
+             }},
+            {"ntt",
+             [&](auto& batch) {
+                 weft::ntt(backend, Field::goldilocks, weft::NttDirection::forward, a, out, {.log_size = 6},
+                           {.batch = batch});
+             }},
+            {"ntt_extend",
+             [&](auto& batch) {
+                 weft::ntt_extend(backend, Field::goldilocks, std::span(a).first(32), out, {.log_size = 5}, 2,
+                                  {.batch = batch});
+             }},
+            {"ntt_product",
+             [&](auto& batch) {
+                 weft::ntt_product(backend, Field::goldilocks, std::span(a).first(32), std::span(a).first(32),
+                                   product, {.batch = batch});
+             }},
+            {"encode",
+             [&](auto& batch) {
+                 weft::encode_angle(backend, x, states, {8, 4}, {.batch = batch});
+             }},
+            {"encode_batch",
+             [&](auto& batch) {
+                 weft::encode_batch(backend, weft::EncodeMethod::angle, {&job, 1}, 4, {.batch = batch});
+             }},
+            {"lattice_encode",
+             [&](auto& batch) { weft::lattice_encode(backend, code, y, codes, {}, {.batch = batch}); }},
+            {"lattice_decode",
+             [&](auto& batch) { weft::lattice_decode(backend, code, codes, {}, y, {.batch = batch}); }},
+            {"kernel_matrix",
+             [&](auto& batch) {
+                 weft::kernel_matrix(backend, {}, x, k, {8, 0, 4}, {.batch = batch});
+             }},
+            {"run_batch", [&](auto& batch) { weft::run_batch(backend, program, {}, batch); }},
+            {"JobPipeline", [&](auto& batch) { weft::JobPipeline(backend, program, batch); }},
+        };
+        for (const auto& [function, run] : calls)
+            check_error(weft::Errc::invalid_argument, std::string(function) + ": BatchOptions::ring_slots ",
+                        [&, &call = run] { call({.ring_slots = 17}); });
+    });
 }
 
 TEST_CASE("chunks: those of a program grow until they hold the shader's block") {

@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/lists.hpp"
 #include "cli/number_text.hpp"
 
 namespace weft::tool {
@@ -57,6 +58,7 @@ CLI::Option* add_numbers(CLI::App& command, const std::string& name, std::vector
         [&values, bounds](const std::vector<std::string>& words) {
             values.clear();
             for (const std::string& word : words) values.push_back(parse_number(word, bounds));
+            values = without_repeats(values);
         },
         text);
     std::string shown;

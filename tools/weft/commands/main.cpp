@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/version.hpp>
@@ -68,6 +69,19 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
            ", need one of " + choices + ")";
 }
 
+// A variable of a shell that is empty must not look like an option that was left out.
+void refuse_empty_names(CLI::App& app) {
+    for (CLI::Option* option : app.get_options())
+        for (const auto& [type, need] : {std::pair("FILE", "a file"), std::pair("FOLDER", "a folder")}) {
+            if (!option->get_type_name().starts_with(type)) continue;
+            const std::string refusal = std::string("no name (got nothing, need ") + need + ")";
+            option->check(CLI::Validator(
+                [refusal](const std::string& name) { return name.empty() ? refusal : std::string(); }, ""));
+        }
+    for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        refuse_empty_names(*command);
+}
+
 void parse(CLI::App& app, int argc, char** argv) try {
     app.parse(argc, argv);
 } catch (const CLI::Success& asked) {  // --help and --version
@@ -101,6 +115,7 @@ int main(int argc, char** argv) try {
     weft::tool::add_profile(app);
     weft::tool::add_lattice(app);
     weft::tool::add_tune(app);
+    refuse_empty_names(app);
     parse(app, argc, argv);
     return end_of_output();
 } catch (const weft::tool::Failure& failure) {

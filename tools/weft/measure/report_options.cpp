@@ -96,7 +96,6 @@ void require_folder(const std::string& folder) {
         throw Failure(Exit::failed, "--output-dir: " + folder + " cannot be written (" +
                                         std::generic_category().message(code) + ")");
     };
-    if (folder.empty()) throw Failure(Exit::usage, "--output-dir: no name (got nothing, need a folder)");
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) fail(error.value());

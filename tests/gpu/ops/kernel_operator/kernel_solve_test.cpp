@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/devices.hpp>
@@ -69,6 +72,44 @@ TEST_CASE("ridge regression agrees with a dense solve, and its predictions with 
                                       std::vector<double>(alpha.begin(), alpha.end()), columns);
         for (std::size_t i = 0; i < predicted.size(); ++i)
             CHECK(std::abs(static_cast<double>(predicted[i]) - of_new[i]) < 1e-4 * (1 + std::abs(of_new[i])));
+    });
+}
+
+TEST_CASE("a refused prediction names the argument that is wrong") {
+    weft_test::on_device([](weft::Backend& backend) {
+        constexpr std::uint64_t kNew = 3, kRows = 5;
+        const std::vector<float> good_new(kNew * kQubits, 0.5f), good(kRows * kQubits, 0.5f), alpha(kRows);
+        std::vector<float> bad_new = good_new, bad = good, out(kNew, 7.0f);
+        bad_new[kQubits] = bad[2 * kQubits] = std::numeric_limits<float>::infinity();
+        const std::vector<double> other_type(kRows * kQubits);
+        const weft::KernelMatrixShape shape{kNew, kRows, kQubits};
+        const struct {
+            const char* text;
+            weft::ConstHostArray x_new, x, alpha;
+            weft::KernelMatrixShape shape;
+        } cases[] = {
+            {"kernel_predict: x_new: row 1 column 0", bad_new, good, alpha, shape},
+            {"kernel_predict: x: row 2 column 0", good_new, bad, alpha, shape},
+            {"kernel_predict: x_new does not fit the shape", good, good, alpha, shape},
+            {"kernel_predict: x does not fit the shape", good_new, good_new, alpha, shape},
+            {"kernel_predict: x is of another type than x_new", good_new, other_type, alpha, shape},
+            {"kernel_predict: no samples (got 0 rows of x_new", good_new, good, alpha, {0, kRows, kQubits}},
+            {"kernel_predict: no rows of x (got 0", good_new, good, alpha, {kNew, 0, kQubits}},
+            {"kernel_predict: alpha does not fit the shape", good_new, good, good_new, shape},
+            {"kernel_predict: alpha is of type uint32", good_new, good,
+             weft::ConstHostArray{alpha.data(), kRows, weft::kUint32}, shape},
+        };
+        for (const auto& c : cases) {
+            CAPTURE(c.text);
+            weft_test::check_error(weft::Errc::invalid_argument, c.text, [&] {
+                weft::kernel_predict(backend, {}, c.x_new, c.x, c.alpha, out, c.shape);
+            });
+        }
+        const std::vector<std::complex<float>> states(kNew * 4, 0.5f);
+        weft_test::check_error(weft::Errc::invalid_argument, "kernel_predict: x does not fit the shape", [&] {
+            weft::kernel_predict(backend, states, states, alpha, out, {kNew, kRows, 2});
+        });
+        CHECK(out == std::vector<float>(kNew, 7.0f));
     });
 }
 
@@ -181,8 +222,19 @@ TEST_CASE("a solve that was cancelled continues to the same bits") {
             CHECK_THROWS_AS(weft::kernel_solve(backend, k, y, alpha, options), int);
             CHECK(alpha == std::vector<float>(y.size(), 3.0f));
         }
-        options.batch.progress = {};
+        // Another solve meanwhile, whose file it would be too.
+        bool refused_meanwhile = false;
+        options.batch.progress = [&](const weft::Progress&) {
+            if (std::exchange(refused_meanwhile, true)) return;
+            std::vector<float> other(y.size());
+            weft::KernelSolveOptions same = options;
+            same.batch.progress = {};
+            weft_test::check_error(weft::Errc::io, "another solve, of this process or another",
+                                   [&] { weft::kernel_solve(backend, k, y, other, same); });
+        };
         const weft::KernelSolveReport report = weft::kernel_solve(backend, k, y, alpha, options);
+        CHECK(refused_meanwhile);
+        options.batch.progress = {};
         CHECK(report.resumed == 24);
         CHECK(report.iterations == whole.iterations);
         CHECK(report.residuals == whole.residuals);
@@ -271,6 +323,32 @@ TEST_CASE("the largest eigenvalues of an operator") {
                     std::pow(image[i] - static_cast<double>(values[c]) * static_cast<double>(vectors[i]), 2);
             CHECK(std::sqrt(apart) <= 2e-4 * static_cast<double>(values[0]));
         }
+    });
+}
+
+TEST_CASE("several devices that share pairs solve to the same bits in every solve") {
+    weft_test::on_devices(16, [](weft::Devices& devices) {
+        if (!devices[0].device().shader_float64) return;
+        const std::size_t samples = 1301;
+        const std::vector<double> x = scattered<double>(samples * kQubits, 1),
+                                  y = scattered<double>(samples, 2);
+        const weft::KernelOperatorOptions options{
+            .type = weft::kFloat64, .symmetric = weft::Choice::on, .low_rank = weft::Choice::off};
+        const weft::KernelOperator k{devices, {}, x, {samples, 0, kQubits}, options};
+        CHECK(k.estimate().symmetric);
+        std::vector<double> first(samples), second(samples), image(samples);
+        const weft::KernelSolveOptions solve{.lambda = 0.5, .tolerance = 1e-6};
+        CHECK(weft::kernel_solve(devices, k, y, first, solve).converged);
+        CHECK(weft::kernel_solve(devices, k, y, second, solve).converged);
+        CHECK(first == second);
+        const weft::OpReport report = weft::kernel_apply(devices, k, first, image, {.lambda = 0.5});
+        for (const weft::DeviceReport& row : report.devices) CHECK(row.shares != 0);
+        double apart = 0, size = 0;
+        for (std::size_t i = 0; i < samples; ++i) {
+            apart += (image[i] - y[i]) * (image[i] - y[i]);
+            size += y[i] * y[i];
+        }
+        CHECK(std::sqrt(apart / size) < 1e-5);
     });
 }
 

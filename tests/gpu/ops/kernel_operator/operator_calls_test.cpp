@@ -4,7 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
+#include <stop_token>
 #include <vector>
 
 #include <weft/devices.hpp>
@@ -27,7 +30,7 @@ std::vector<float> features(std::size_t samples) {
 }  // namespace
 
 TEST_CASE("several devices share the rows of a product") {
-    weft_test::on_devices(4096, [](weft::Devices& devices) {
+    weft_test::on_devices(512, [](weft::Devices& devices) {
         const std::size_t samples = 9000;
         const std::vector<float> x = features(samples), v = scattered<float>(samples * 2, 9);
         const weft::KernelMatrixShape shape{samples, 0, kQubits};
@@ -48,6 +51,158 @@ TEST_CASE("several devices share the rows of a product") {
         weft_test::check_error(weft::Errc::invalid_argument,
                                "kernel_apply: the operator was made on another backend",
                                [&] { weft::kernel_apply(devices[1], single, v, alone); });
+    });
+}
+
+namespace {
+
+/// A square K whose pairs are shared, and what its products are.
+template <class T>
+struct Shared {
+    Shared(weft::FeatureMap map, std::uint32_t qubits, std::size_t samples, bool normalize)
+        : shape{samples, 0, qubits},
+          circuit{.map = map, .scale = 0.7},
+          options{.type = weft::element_type<T>(),
+                  .normalize = normalize,
+                  .jitter = normalize ? 0.25 : 0,
+                  .symmetric = weft::Choice::on,
+                  .low_rank = weft::Choice::off},
+          x(scattered<float>(samples * qubits, 7)),
+          v(scattered<T>(samples * kMost, 9)) {}
+    /// Some rows of the dense K, those next to the end among them.
+    void make_dense() {
+        weft_test::OperatorOracle oracle{circuit.map == weft::FeatureMap::ryrz, shape.qubits, circuit.scale};
+        oracle.shrink = options.normalize ? 1 / (1 + options.jitter) : 1;
+        const auto states = oracle.states(x);
+        for (std::size_t i = 0; i < shape.samples; ++i) {
+            if (i % 17 != 0 && i + 2 < shape.samples) continue;
+            rows.push_back(i);
+            for (std::size_t j = 0; j < shape.samples; ++j) k.push_back(oracle.value(states, i, states, j));
+        }
+    }
+    weft::KernelOperator on(weft::Devices& devices) const { return {devices, circuit, x, shape, options}; }
+    weft::KernelOperator on(weft::Backend& backend) const { return {backend, circuit, x, shape, options}; }
+    /// The first columns of V, side by side.
+    std::vector<T> some(std::size_t columns) const {
+        std::vector<T> some;
+        for (std::size_t i = 0; i < v.size(); ++i)
+            if (i % kMost < columns) some.push_back(v[i]);
+        return some;
+    }
+    static constexpr std::size_t kMost = 64;
+    weft::KernelMatrixShape shape;
+    weft::KernelMatrixCircuit circuit;
+    weft::KernelOperatorOptions options;
+    std::vector<float> x;
+    std::vector<T> v;
+    std::vector<std::size_t> rows;
+    std::vector<double> k;  // these rows
+};
+
+/// A product by shares of pairs, compared with the dense matrix. Returns it.
+template <class T>
+std::vector<T> check_pairs(weft::Devices& devices, const Shared<T>& problem, std::size_t columns,
+                           const weft::KernelApplyHostOptions& options) {
+    CAPTURE(columns);
+    CAPTURE(problem.shape.qubits);
+    const std::size_t samples = problem.shape.samples;
+    const weft::KernelOperator k = problem.on(devices);
+    const weft::KernelOperatorEstimate plan = k.estimate(static_cast<std::uint32_t>(columns));
+    CHECK(plan.symmetric);
+    CHECK(plan.reasons.at(1).find("symmetric over ") == 0);
+    const std::vector<T> v = problem.some(columns), before = scattered<T>(v.size(), 4);
+    const std::vector<double> product = weft_test::oracle_product(
+        problem.k, problem.rows.size(), samples, std::vector<double>(v.begin(), v.end()), columns);
+    std::vector<double> sums(columns, 0.0);
+    for (std::size_t i = 0; i < v.size(); ++i) sums[i % columns] += std::abs(static_cast<double>(v[i]));
+    std::vector<T> out = before;
+    const weft::OpReport report = weft::kernel_apply(devices, k, v, out, options);
+    // Each pair is made once in a pass, by all devices together.
+    CHECK(report.items == plan.passes * (samples * (samples + 1) / 2));
+    std::uint64_t items = 0, busy = 0;
+    for (const weft::DeviceReport& row : report.devices) items += row.items, busy += row.items != 0;
+    CHECK(items == report.items);
+    CHECK(busy > 1);
+    const double unit = std::ldexp(1.0, sizeof(T) == 4 ? -24 : -53);
+    double most = 0;
+    for (std::size_t at = 0; at < product.size(); ++at) {
+        const std::size_t i = problem.rows[at / columns] * columns + at % columns;
+        const double of_v = options.a * (product[at] + options.lambda * static_cast<double>(v[i]));
+        const double want = of_v + (options.b == 0 ? 0 : options.b * static_cast<double>(before[i]));
+        const double allowed = std::abs(options.a) * plan.error * sums[i % columns] +
+                               4 * unit * (std::abs(options.b) + std::abs(options.lambda) + std::abs(want));
+        const double error = std::abs(static_cast<double>(out[i]) - want) / allowed;
+        if (!(error <= most)) most = error;  // also NaN
+    }
+    CHECK(most <= 1);
+    return out;
+}
+
+const weft::KernelApplyHostOptions kFactors{.a = -2, .b = 3, .lambda = 0.5, .transpose = true};
+
+}  // namespace
+
+TEST_CASE("several devices share the pairs of a square K, each of which is made once") {
+    Shared<float> ryrz(weft::FeatureMap::ryrz, 20, 1301, false), ry(weft::FeatureMap::ry, 30, 1281, true);
+    Shared<double> wide(weft::FeatureMap::ryrz, 12, 1100, true);
+    ryrz.make_dense(), ry.make_dense(), wide.make_dense();
+    std::vector<float> of_two;
+    weft_test::on_devices(16, [&](weft::Devices& devices) {
+        for (const std::size_t columns : {1u, 16u, 64u}) check_pairs(devices, ryrz, columns, {});
+        check_pairs(devices, ry, 3, kFactors);
+        if (devices[0].device().shader_float64) check_pairs(devices, wide, 3, kFactors);
+        of_two = check_pairs(devices, ryrz, 3, kFactors);
+        // One device alone sums up in another order.
+        const std::vector<float> v = ryrz.some(3);
+        std::vector<float> alone = scattered<float>(v.size(), 4);
+        const weft::KernelOperator single = ryrz.on(devices[0]);
+        weft::kernel_apply(devices[0], single, v, alone, kFactors);
+        double most = 0;
+        for (std::size_t i = 0; i < v.size(); ++i)
+            most = std::max(most, std::abs(static_cast<double>(alone[i]) - static_cast<double>(of_two[i])));
+        CHECK(most <= 2 * 2 * single.estimate(3).error * static_cast<double>(ryrz.shape.samples));
+        // All values, where symmetry is turned off.
+        Shared<float> off = ryrz;
+        off.options.symmetric = weft::Choice::off;
+        CHECK(weft::kernel_apply(devices, off.on(devices), v, alone).items == 1301u * 1301u);
+    });
+    weft_test::on_devices(
+        16,
+        [&](weft::Devices& devices) {
+            // The same bits however the work is shared, and in every call.
+            for (int i = 0; i < 2; ++i) CHECK(check_pairs(devices, ryrz, 3, kFactors) == of_two);
+        },
+        1);
+}
+
+TEST_CASE("shares of pairs report progress, can be stopped, and leave what has no place in totals to rows") {
+    const Shared<float> problem(weft::FeatureMap::ry, 30, 1281, false);
+    weft_test::on_devices(16, [&](weft::Devices& devices) {
+        const weft::KernelOperator k = problem.on(devices);
+        std::vector<float> v = problem.some(1), out(v.size(), 5.0f);
+        std::uint64_t last = 0;
+        weft::KernelApplyHostOptions options;
+        options.batch.progress = [&](const weft::Progress& progress) {
+            CHECK(progress.done > last);
+            CHECK(progress.total == 1281u * 1282u / 2);
+            last = progress.done;
+        };
+        weft::kernel_apply(devices, k, v, out, options);
+        CHECK(last == 1281u * 1282u / 2);
+        std::stop_source stop;
+        out.assign(v.size(), 5.0f);
+        options.batch.cancel = stop.get_token();
+        options.batch.progress = [&](const weft::Progress&) { stop.request_stop(); };
+        weft_test::check_error(weft::Errc::cancelled, "kernel_apply",
+                               [&] { weft::kernel_apply(devices, k, v, out, options); });
+        CHECK(std::count(out.begin(), out.end(), 5.0f) == 1281);
+        for (const float none : {std::numeric_limits<float>::quiet_NaN(), 3e38f}) {
+            v[7] = v[8] = none;
+            CHECK(weft::kernel_apply(devices, k, v, out).items == 1281u * 1281u);
+        }
+        v.assign(v.size(), 0.0f);
+        weft::kernel_apply(devices, k, v, out);
+        CHECK(std::count(out.begin(), out.end(), 0.0f) == 1281);
     });
 }
 

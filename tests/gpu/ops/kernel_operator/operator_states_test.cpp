@@ -104,7 +104,8 @@ struct Problem {
 template <class T>
 class Made {
   public:
-    Made(weft::Backend& backend, const Case& c, const Problem& p) {
+    template <class Where>
+    Made(Where& backend, const Case& c, const Problem& p) {
         for (const double value : flat(p.x)) x_.push_back(static_cast<float>(value));
         for (const double value : flat(p.y)) y_.push_back(static_cast<float>(value));
         weights_ = flat(p.weights);
@@ -296,6 +297,81 @@ TEST_CASE("several devices share the rows of a product of states") {
             most = std::max(most, std::abs(static_cast<double>(out[i]) - static_cast<double>(alone[i])) /
                                       (1 + std::abs(static_cast<double>(alone[i]))));
         CHECK(most < 1e-5);
+    });
+}
+
+namespace {
+
+/// A product by shares of pairs, compared with the dense matrix.
+void check_pairs(weft::Devices& devices, const Case& c, const Problem& p) {
+    INFO(name_of(c));
+    const Made<float> shared(devices, c, p);
+    const std::vector<float> v = scattered<float>(c.samples * c.columns, 3),
+                             before = scattered<float>(v.size(), 4);
+    const weft::KernelOperatorEstimate plan = shared.k().estimate(static_cast<std::uint32_t>(c.columns));
+    CHECK(plan.symmetric);
+    CHECK(plan.reasons.at(2).find("symmetric over ") == 0);
+    std::vector<float> out = before, again = before;
+    const weft::KernelApplyHostOptions options{.a = c.a, .b = c.b, .lambda = c.lambda};
+    const weft::OpReport report = weft::kernel_apply(devices, shared.k(), v, out, options);
+    CHECK(report.items == c.samples * (c.samples + 1) / 2);
+    CHECK(report.method == "states");
+    for (const weft::DeviceReport& row : report.devices) CHECK(row.items != 0);
+    weft::kernel_apply(devices, shared.k(), v, again, options);
+    CHECK(again == out);  // the same bits
+    const std::vector<double> product =
+        weft_test::oracle_product(p.k, c.samples, c.samples, {v.begin(), v.end()}, c.columns);
+    std::vector<double> sums(c.columns, 0.0);
+    for (std::size_t i = 0; i < v.size(); ++i) sums[i % c.columns] += std::abs(static_cast<double>(v[i]));
+    double most = 0;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const double want =
+            c.a * (product[i] + c.lambda * static_cast<double>(v[i])) + c.b * static_cast<double>(before[i]);
+        const double allowed = std::abs(c.a) * plan.error * (c.given ? 2.1 : 1) * sums[i % c.columns] +
+                               4 * std::ldexp(5 + std::abs(want), -24);
+        const double error = std::abs(static_cast<double>(out[i]) - want) / allowed;
+        if (!(error <= most)) most = error;  // also NaN
+    }
+    CHECK(most <= 1);
+}
+
+}  // namespace
+
+TEST_CASE("several devices share the pairs of a product of states, each of which is made once") {
+    weft_test::on_devices(16, [](weft::Devices& devices) {
+        Case c{.qubits = 3, .samples = 1300, .a = 2, .b = 3, .lambda = 0.5, .symmetric = weft::Choice::on};
+        for (const bool given : {false, true}) {
+            c.given = given;
+            const Problem p(c);
+            for (const std::size_t columns : {1u, 17u}) {
+                c.columns = columns;
+                check_pairs(devices, c, p);
+            }
+        }
+        // States that are made tile by tile.
+        Case tiles{.qubits = 7, .samples = 300, .symmetric = weft::Choice::on};
+        const Problem p(tiles);
+        const std::vector<double> weights = flat(p.weights);
+        const weft::KernelMatrixCircuit circuit{.weights = weights, .reupload = true};
+        const auto held = [&] {
+            return weft::estimate_kernel_operator(
+                       devices, circuit, tiles.shape(), 2,
+                       {.symmetric = tiles.symmetric, .vram_fraction = tiles.vram_fraction})
+                .sample_bytes;
+        };
+        for (const std::uint64_t all = held(); held() == all;) tiles.vram_fraction *= 0.99;
+        check_pairs(devices, tiles, p);
+        // A state of norm 0 cannot be normalized, and is NaN as on one device.
+        std::vector<std::complex<float>> states(600 * 4, 0.5f);
+        std::fill_n(states.begin(), 4, 0.0f);
+        const weft::KernelOperatorOptions options{.normalize = true, .symmetric = weft::Choice::on};
+        const std::vector<float> v(600, 1.0f);
+        std::vector<float> out(600), alone(600);
+        weft::kernel_apply(devices, weft::KernelOperator(devices, states, {600, 0, 2}, options), v, out);
+        weft::kernel_apply(devices[0], weft::KernelOperator(devices[0], states, {600, 0, 2}, options), v,
+                           alone);
+        CHECK(std::isnan(out[0]) == std::isnan(alone[0]));
+        CHECK(std::isnan(out[1]) == std::isnan(alone[1]));
     });
 }
 

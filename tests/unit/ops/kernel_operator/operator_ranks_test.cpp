@@ -5,16 +5,21 @@
 #include <algorithm>
 #include <barrier>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "ops/kernel_operator/operator_eigen.hpp"
 #include "ops/kernel_operator/operator_solve.hpp"
 #include "support/error_text.hpp"
+#include "support/scratch_folder.hpp"
 
 namespace {
 
@@ -46,7 +51,7 @@ void multiply(double lambda, const std::vector<double>& v, std::size_t columns, 
 /// Threads that add up their numbers in the order of their ranks.
 class Crowd {
   public:
-    explicit Crowd(std::uint32_t size) : size_(size), gate_(size), numbers_(size) {}
+    explicit Crowd(std::uint32_t size) : size_(size), gate_(size), numbers_(size), parts_(size) {}
 
     KernelRanks as(std::uint32_t rank) {
         KernelRanks ranks{rank, size_, {}, {}, {}};
@@ -59,7 +64,16 @@ class Crowd {
             gate_.arrive_and_wait();
             std::copy(all.begin(), all.end(), numbers.begin());
         };
-        ranks.gather = [](std::span<std::byte>, std::span<const std::uint64_t>) {};
+        ranks.gather = [this, rank](std::span<std::byte> all, std::span<const std::uint64_t> bytes) {
+            parts_[rank] = all;
+            gate_.arrive_and_wait();
+            std::size_t place = 0;
+            for (std::uint32_t of = 0; of < size_; place += bytes[of++])
+                if (of != rank)
+                    std::copy_n(parts_[of].begin() + static_cast<std::ptrdiff_t>(place), bytes[of],
+                                all.begin() + static_cast<std::ptrdiff_t>(place));
+            gate_.arrive_and_wait();
+        };
         ranks.together = [](const std::function<void()>& step) { step(); };
         return ranks;
     }
@@ -75,6 +89,7 @@ class Crowd {
     const std::uint32_t size_;
     std::barrier<> gate_;
     std::vector<std::span<double>> numbers_;
+    std::vector<std::span<std::byte>> parts_;
 };
 
 SolveKernel kernel_of(const KernelRanks& ranks, double lambda) {
@@ -181,6 +196,76 @@ TEST_CASE("a solve has the same answer for any number of ranks") {
                     }
                 }
             }
+}
+
+namespace {
+
+struct Stopped {};
+
+/// A solve over `size` ranks with a checkpoint, which all leave after `stop` iterations; 0: they do not.
+std::vector<double> solve_with_checkpoint(std::uint32_t size, const std::filesystem::path& file,
+                                          std::uint32_t stop, std::vector<KernelSolveReport>& reports) {
+    const KernelSolveOptions options{.lambda = 1e-2, .tolerance = 1e-9, .max_iterations = 600, .rank = 20};
+    std::vector<double> y(kSamples * 2), x(y.size());
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = std::sin(0.37 * static_cast<double>(i * i % 101));
+    reports.assign(size, {});
+    Crowd(size).run([&](const KernelRanks& ranks) {
+        const SolveKernel kernel = kernel_of(ranks, options.lambda);
+        RankCheckpoint checkpoint(ranks, kSamples, 2, 4, [&] {
+            return std::make_unique<SolveCheckpoint>(file, true, StoreFacts{{"map", "ryrz"}});
+        });
+        const LowRankInverse inverse(kernel, options, checkpoint.threads());
+        std::vector<double> own(y.size());
+        const auto done = [&](std::uint32_t iterations) {
+            if (iterations == stop) throw Stopped();
+        };
+        try {
+            conjugate_gradients(kernel, &inverse, y, own, options, done, reports[ranks.rank], &checkpoint);
+        } catch (const Stopped&) {
+            return;
+        }
+        merge(x, own, kernel.own(), 2);
+    });
+    return x;
+}
+
+}  // namespace
+
+TEST_CASE("a solve over ranks continues from its checkpoint, over any number of them") {
+    const weft_test::ScratchFolder folder;
+    std::vector<KernelSolveReport> reports;
+    for (const std::uint32_t size : {1u, 3u, 7u}) {
+        CAPTURE(size);
+        const std::vector<double> want =
+            solve_with_checkpoint(size, folder.path() / ("whole" + std::to_string(size)), 0, reports);
+        const KernelSolveReport whole = reports[0];
+        REQUIRE(whole.converged);
+        REQUIRE(whole.iterations > 12);
+        for (const std::uint32_t next : {size, 2u, 1u}) {
+            CAPTURE(next);
+            const std::filesystem::path file = folder.path() / "solve";
+            std::filesystem::remove(file);
+            solve_with_checkpoint(size, file, 2, reports);
+            solve_with_checkpoint(size, file, 10, reports);
+            const std::vector<double> x = solve_with_checkpoint(next, file, 0, reports);
+            for (const KernelSolveReport& report : reports) {
+                CHECK(report.converged);
+                CHECK(report.resumed == 8);
+                if (next == size) CHECK(report.iterations == whole.iterations);
+            }
+            if (next == size) {
+                CHECK(x == want);
+                CHECK(solve_with_checkpoint(size, file, 0, reports) == want);  // it has ended already
+                CHECK(reports[0].iterations == whole.iterations);
+            }
+            double apart = 0, norm = 0;
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                apart += std::pow(x[i] - want[i], 2);
+                norm += std::pow(std::sin(0.37 * static_cast<double>(i * i % 101)), 2);
+            }
+            CHECK(std::sqrt(apart) <= 2.02e-9 * std::sqrt(norm) / 1e-2);
+        }
+    }
 }
 
 TEST_CASE("eigenvalues are the same for any number of ranks") {

@@ -46,33 +46,32 @@ TEST_CASE("a checkpoint is read as it was written") {
     const weft_test::ScratchFolder folder;
     const fs::path file = folder.path() / "solve";
     {
-        SolveCheckpoint made(file, 5, true, kFacts);
+        SolveCheckpoint made(file, true, kFacts);
         CHECK_FALSE(made.found());
         CHECK(made.pinned("threads", 3) == 3);
-        CHECK(made.due(5));
-        CHECK_FALSE(made.due(6));
-        CHECK_FALSE(fs::exists(file));
+        CHECK(fs::file_size(file) == 0);
         made.save(kState);
     }
-    SolveCheckpoint again(file, 7, true, kFacts);
-    REQUIRE(again.found());
-    CHECK(again.found()->iterations == 7);
-    CHECK(again.found()->is_true);
-    CHECK(again.found()->last_true == 0.25);
-    CHECK(again.found()->solution == kState.solution);
-    CHECK(again.found()->residual == kState.residual);
-    CHECK(std::signbit(again.found()->direction[3]));
-    CHECK(again.found()->product == kState.product);
-    CHECK(again.pinned("threads", 8) == 3);
-    CHECK_FALSE(again.due(7));  // the file has it
-    CHECK(folder.files().size() == 1);
-    CHECK_FALSE(SolveCheckpoint(file, 5, false, kFacts).found());
+    {
+        SolveCheckpoint again(file, true, kFacts);
+        REQUIRE(again.found());
+        CHECK(again.found()->iterations == 7);
+        CHECK(again.found()->is_true);
+        CHECK(again.found()->last_true == 0.25);
+        CHECK(again.found()->solution == kState.solution);
+        CHECK(again.found()->residual == kState.residual);
+        CHECK(std::signbit(again.found()->direction[3]));
+        CHECK(again.found()->product == kState.product);
+        CHECK(again.pinned("threads", 8) == 3);
+        CHECK(folder.files().size() == 1);
+    }
+    CHECK_FALSE(SolveCheckpoint(file, false, kFacts).found());
 }
 
 TEST_CASE("a checkpoint of another solve is refused by name") {
     const weft_test::ScratchFolder folder;
     const fs::path file = folder.path() / "solve";
-    SolveCheckpoint(file, 5, false, kFacts).save(kState);
+    SolveCheckpoint(file, false, kFacts).save(kState);
     const std::string before = content(file);
     for (std::size_t i = 0; i < kFacts.size(); ++i) {
         StoreFacts facts = kFacts;
@@ -80,37 +79,68 @@ TEST_CASE("a checkpoint of another solve is refused by name") {
         check_error(
             Errc::invalid_argument,
             "another " + facts[i].name + " (the checkpoint has " + kFacts[i].value + ", the call has other)",
-            [&] { SolveCheckpoint(file, 5, true, facts); });
+            [&] { SolveCheckpoint(file, true, facts); });
     }
     CHECK(content(file) == before);
-    SolveCheckpoint(file, 5, false, {{"map", "ry"}}).save(kState);  // begins anew
+    SolveCheckpoint(file, false, {{"map", "ry"}}).save(kState);  // begins anew
     CHECK(content(file) != before);
 }
 
 TEST_CASE("damaged checkpoints are found, and files of other programs are left alone") {
     const weft_test::ScratchFolder folder;
     const fs::path file = folder.path() / "solve";
-    SolveCheckpoint(file, 5, false, kFacts).save(kState);
+    SolveCheckpoint(file, false, kFacts).save(kState);
     const std::string whole = content(file);
     for (std::size_t i = 8; i < whole.size(); ++i) {
         std::string bytes = whole;
         bytes[i] = static_cast<char>(bytes[i] ^ 4);
         put(file, bytes);
-        CHECK_THROWS_AS(SolveCheckpoint(file, 5, true, kFacts), Error);
+        CHECK_THROWS_AS(SolveCheckpoint(file, true, kFacts), Error);
     }
     for (const std::size_t size : {std::size_t{8}, std::size_t{20}, whole.size() / 2, whole.size() - 1}) {
         put(file, whole.substr(0, size));
-        check_error(Errc::io, "is damaged", [&] { SolveCheckpoint(file, 5, true, kFacts); });
+        check_error(Errc::io, "is damaged", [&] { SolveCheckpoint(file, true, kFacts); });
     }
     put(file, whole + "more");
-    check_error(Errc::io, "is damaged", [&] { SolveCheckpoint(file, 5, true, kFacts); });
+    check_error(Errc::io, "is damaged", [&] { SolveCheckpoint(file, true, kFacts); });
     put(file, "my notes, longer than a checkpoint's first bytes");
     for (const bool resume : {false, true})
         check_error(Errc::io, "it is no checkpoint of a solve",
-                    [&] { SolveCheckpoint(file, 5, resume, kFacts); });
-    check_error(Errc::io, "cannot be read", [&] { SolveCheckpoint(folder.path(), 5, true, kFacts); });
-    SolveCheckpoint elsewhere(folder.path() / "none" / "solve", 5, false, kFacts);
-    check_error(Errc::io, "kernel_solve: the checkpoint: cannot", [&] { elsewhere.save(kState); });
+                    [&] { SolveCheckpoint(file, resume, kFacts); });
+    for (const fs::path& nowhere : {folder.path(), folder.path() / "none" / "solve"})
+        check_error(Errc::io, "kernel_solve: " + nowhere.string() + ": cannot be written",
+                    [&] { SolveCheckpoint(nowhere, true, kFacts); });
+}
+
+TEST_CASE("of two solves with one checkpoint the second is refused") {
+    const weft_test::ScratchFolder folder;
+    const fs::path file = folder.path() / "solve";
+    const auto refuse_second = [&] {
+        for (const bool resume : {false, true})
+            check_error(
+                Errc::io,
+                "solve: another solve, of this process or another, has this checkpoint (need one at a "
+                "time)",
+                [&] { SolveCheckpoint(file, resume, kFacts); });
+    };
+    {
+        SolveCheckpoint first(file, true, kFacts);
+        refuse_second();
+        for (int i = 0; i < 2; ++i) {  // each time a new file takes the name
+            first.save(kState);
+            const std::string kept = content(file);
+            refuse_second();
+            CHECK(content(file) == kept);
+        }
+    }
+    CHECK(SolveCheckpoint(file, true, kFacts).found());
+    fs::remove(file);
+    { SolveCheckpoint unused(file, true, kFacts); }
+    put(file, "my notes");
+    check_error(Errc::io, "it is no checkpoint", [&] { SolveCheckpoint(file, true, kFacts); });
+    CHECK(content(file) == "my notes");
+    fs::remove(file);
+    CHECK(folder.files().empty());
 }
 
 TEST_CASE("columns of any size are scaled by powers of two, without a rounding") {

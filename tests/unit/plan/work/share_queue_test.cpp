@@ -111,6 +111,22 @@ TEST_CASE("equal devices share within three percent") {
     }
 }
 
+TEST_CASE("devices whose rates differ by a little share within a few percent") {
+    for (const std::size_t n : {2u, 4u, 8u}) {
+        CAPTURE(n);
+        std::vector<Simulated> devices;
+        double rates = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            devices.push_back(gpu(1000 * (1 + 0.002 * static_cast<double>(i * 5 % 8))));
+            rates += devices.back().rate;
+        }
+        const Outcome out = simulate(100000, 1, devices);
+        REQUIRE(all_done(out));
+        CHECK(out.once);
+        CHECK(out.end_s < 1.03 * 100000.0 / rates);
+    }
+}
+
 TEST_CASE("equal devices take few shares, because each share fills and empties a pipeline") {
     std::vector<Simulated> devices(2, gpu(1000, 1000));
     const Outcome out = simulate(1000000, 1, devices);

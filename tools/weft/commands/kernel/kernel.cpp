@@ -217,9 +217,7 @@ void add_kernel(CLI::App& command) {
         ->capture_default_str()
         ->type_name("NAME")
         ->check(CLI::IsMember({"float32", "float64"}));
-    kernel.add_flag("--normalize", arguments->normalize, "Divide by the roots of the diagonal");
-    add_number(kernel, "--jitter", arguments->jitter, "Added to the diagonal that --normalize divides by",
-               {.least = 0, .text = "0 or more"});
+    add_normalize(kernel, arguments->normalize, arguments->jitter);
     arguments->post.add_to(kernel);
     add_memory_options(kernel, *arguments);
     kernel.add_flag(

@@ -114,6 +114,12 @@ void CircuitArguments::require_consistent() const {
     if (reupload && weights.empty()) throw Failure(Exit::usage, "--reupload: needs the layers' --weights");
 }
 
+void add_normalize(CLI::App& command, bool& normalize, double& jitter) {
+    command.add_flag("--normalize", normalize, "Divide by the roots of the diagonal");
+    add_number(command, "--jitter", jitter, "Added to the diagonal that --normalize divides by",
+               {.least = 0, .text = "0 or more"});
+}
+
 KernelMatrixCircuit CircuitArguments::circuit() const {
     return {map_named(map.empty() ? "ryrz" : map), {}, reupload, scale};
 }

@@ -49,6 +49,8 @@ std::uint32_t qubits_of(const ArrayInput& samples, bool states);
 /// Layers for rows of that many qubits, which the file named `as` has.
 std::unique_ptr<ArrayInput> open_weights(const std::string& path, std::uint32_t qubits,
                                          const std::string& as);
+/// --normalize and --jitter.
+void add_normalize(CLI::App& command, bool& normalize, double& jitter);
 /// weft kernel apply, solve, predict and eigen.
 void add_kernel_operators(CLI::App& kernel);
 

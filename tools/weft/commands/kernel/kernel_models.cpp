@@ -2,9 +2,6 @@
 // weft kernel apply, solve, predict, eigen: kernel matrices that are never stored.
 #include "commands/kernel/kernel_models.hpp"
 
-#include <algorithm>
-#include <cinttypes>
-#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -15,14 +12,12 @@
 
 #include <weft/weft.hpp>
 
-#include "cli/device_rows.hpp"
-#include "cli/figures.hpp"
 #include "cli/number_options.hpp"
-#include "cli/print_json.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
 #include "commands/kernel/kernel_call.hpp"
 #include "commands/kernel/kernel_mpi.hpp"
+#include "commands/kernel/kernel_reports.hpp"
 
 namespace weft::tool {
 namespace {
@@ -33,50 +28,6 @@ constexpr Bounds<double> kAboveZero{std::numeric_limits<double>::denorm_min(),
 weft::HostArray values_of(const NpyOutput& file, ElementType type) {
     const std::span<std::byte> bytes = file.elements<std::byte>();
     return {bytes.data(), bytes.size() / type.bytes(), type};
-}
-
-/// The figures of the operator that begin every report.
-Json json_of(const OperatorArguments& arguments, const OperatorCall& call) {
-    Json json{{"samples", call.shape().samples},
-              {"columns", call.shape().columns()},
-              {"qubits", call.shape().qubits},
-              {"vectors", call.columns()},
-              {"arithmetic", to_string(call.options().type)}};
-    if (arguments.ranks != 0) json["ranks"] = arguments.ranks;
-    return json;
-}
-
-void explain(const OperatorArguments& arguments, const OperatorCall& call, std::uint32_t vectors,
-             const Backend& backend) {
-    const KernelOperatorEstimate plan =
-        call.circuit() != nullptr
-            ? estimate_kernel_operator(backend, *call.circuit(), call.shape(), vectors, call.options())
-            : estimate_kernel_operator(backend, call.state_type(), call.shape(), vectors, call.options());
-    if (arguments.json) {
-        Json json = json_of(arguments, call);
-        json["vectors"] = vectors;
-        json["method"] = to_string(plan.method);
-        json["symmetric"] = plan.symmetric;
-        json["pairs"] = plan.pairs;
-        json["passes"] = plan.passes;
-        json["instructions"] = plan.instructions;
-        json["error"] = plan.error;
-        json["device_bytes"] = plan.sample_bytes + plan.scratch_bytes;
-        json["available_bytes"] = plan.available_bytes;
-        json["fits"] = plan.fits;
-        json["reasons"] = plan.reasons;
-        json["device"] = backend.name();
-        return print_json(json);
-    }
-    const auto size = [](std::uint64_t bytes) { return si(static_cast<double>(bytes), "B"); };
-    std::printf("K: %" PRIu64 " x %" PRIu64 ", %u qubits, never stored; a product with %u columns:\n",
-                call.shape().samples, call.shape().columns(), call.shape().qubits, vectors);
-    std::printf("method: %s%s, %u passes, %s\n", to_string(plan.method), plan.symmetric ? ", symmetric" : "",
-                plan.passes, si(plan.instructions, "instructions").c_str());
-    std::printf("device memory: %s of %s that may be used\n",
-                size(plan.sample_bytes + plan.scratch_bytes).c_str(), size(plan.available_bytes).c_str());
-    std::printf("errors: at most %.0e times the sum of |V|\n", plan.error);
-    for (const std::string& reason : plan.reasons) std::printf("  %s\n", reason.c_str());
 }
 
 /// What all four commands do before their own work. Returns the target, or nothing if --explain was all.
@@ -90,37 +41,9 @@ std::optional<Target> begin(const OperatorArguments& arguments, const OperatorCa
         call.files());
     std::optional<Target> target(std::in_place, arguments.device, config);
     if (!arguments.explain) return target;
-    explain(arguments, call, vectors, *target->backend());
+    print_plan(arguments, call, vectors, *target);
     return std::nullopt;
 }
-
-// What has not converged is an answer, but the user should learn of it.
-void warn_of_residual(bool converged, double residual, double tolerance, const char* help) {
-    if (!converged)
-        std::fprintf(stderr, "weft: not converged: the residual is %.1e (need %.1e; %s)\n", residual,
-                     tolerance, help);
-}
-
-}  // namespace
-
-void print_report(const OperatorArguments& arguments, const char* name, const DeviceInfo& device,
-                  const OperatorCall& call, const OpReport& report) {
-    if (!arguments.json) {
-        std::printf("kernel %s: %" PRIu64 " x %" PRIu64 ", %u qubits, %u columns, by %s, in %.6f s, %s, %s\n",
-                    name, call.shape().samples, call.shape().columns(), call.shape().qubits, call.columns(),
-                    report.method.c_str(), report.wall_s, si(report.items_per_s(), "pairs/s").c_str(),
-                    device.name.c_str());
-        return print_rows(report.devices);
-    }
-    Json json = json_of(arguments, call);
-    json["pairs"] = report.items;
-    json["method"] = report.method;
-    json["pairs_per_s"] = report.items_per_s();
-    add_run(json, report, device);
-    print_json(json);
-}
-
-namespace {
 
 void run_apply(const OperatorArguments& arguments) {
     if (arguments.mpi) return run_over_ranks(arguments, OperatorCommand::apply);
@@ -177,33 +100,11 @@ KernelSolveOptions solve_options(const OperatorArguments& arguments) {
             .resume = arguments.resume};
 }
 
-void print_solve(const OperatorArguments& arguments, const DeviceInfo& device, const OperatorCall& call,
-                 const KernelSolveReport& report) {
-    warn_of_residual(report.converged, report.residual(), arguments.tolerance,
-                     "a larger --rank, --max-iterations or --lambda helps, and --dtype float64");
-    if (!arguments.json) {
-        std::printf("kernel solve: %" PRIu64
-                    " rows, %u qubits, %u columns, residual %.1e after %u iterations, rank %u, in %.6f s "
-                    "(preconditioner %.6f, products %.6f), %s\n",
-                    call.shape().samples, call.shape().qubits, call.columns(), report.residual(),
-                    report.iterations, report.rank, report.wall_s, report.preconditioner_s, report.product_s,
-                    device.name.c_str());
-        return;
-    }
-    Json json = json_of(arguments, call);
-    json["lambda"] = arguments.lambda;
-    json["converged"] = report.converged;
-    json["residual"] = report.residual();
-    json["residuals"] = report.residuals;
-    json["iterations"] = report.iterations;
-    json["resumed"] = report.resumed;
-    json["rank"] = report.rank;
-    json["preconditioner_s"] = report.preconditioner_s;
-    json["product_s"] = report.product_s;
-    json["seconds"] = report.wall_s;
-    json["device"] = device.name;
-    json["driver"] = device.driver;
-    print_json(json);
+void remove_checkpoint(const OperatorArguments& arguments, const KernelSolveReport& report) {
+    // What has not converged may be continued with more iterations.
+    std::error_code ignored;
+    if (report.converged && !arguments.checkpoint.empty())
+        std::filesystem::remove(arguments.checkpoint, ignored);
 }
 
 namespace {
@@ -225,10 +126,7 @@ void run_solve(const OperatorArguments& arguments) {
     });
     call.require_unchanged();
     out.commit();
-    // What has not converged may be continued with more iterations.
-    std::error_code ignored;
-    if (report.converged && !arguments.checkpoint.empty())
-        std::filesystem::remove(arguments.checkpoint, ignored);
+    remove_checkpoint(arguments, report);
     print_solve(arguments, target->device(), call, report);
 }
 
@@ -242,31 +140,6 @@ void require_values(const OperatorArguments& arguments, const OperatorCall& call
     if (arguments.values > call.shape().samples)
         throw Failure(Exit::usage, "-k: more values than rows (got " + std::to_string(arguments.values) +
                                        ", need at most " + std::to_string(call.shape().samples) + ")");
-}
-
-void print_eigen(const OperatorArguments& arguments, const DeviceInfo& device, const OperatorCall& call,
-                 const KernelEigenReport& report, const std::vector<double>& values) {
-    warn_of_residual(report.converged, *std::max_element(report.residuals.begin(), report.residuals.end()),
-                     arguments.tolerance, "more --max-products help, and --dtype float64");
-    if (!arguments.json) {
-        std::printf("kernel eigen: %" PRIu64 " rows, %u qubits, %zu values, %u products, in %.6f s, %s\n",
-                    call.shape().samples, call.shape().qubits, values.size(), report.products, report.wall_s,
-                    device.name.c_str());
-        for (std::size_t i = 0; i < values.size(); ++i)
-            std::printf("  %.9g, residual %.1e\n", values[i], report.residuals[i]);
-        return;
-    }
-    Json json = json_of(arguments, call);
-    json["vectors"] = values.size();
-    json["converged"] = report.converged;
-    json["values"] = values;
-    json["residuals"] = report.residuals;
-    json["products"] = report.products;
-    json["product_s"] = report.product_s;
-    json["seconds"] = report.wall_s;
-    json["device"] = device.name;
-    json["driver"] = device.driver;
-    print_json(json);
 }
 
 namespace {
@@ -337,11 +210,6 @@ CLI::App& add_command(CLI::App& kernel, const char* name, const char* summary, c
     return command;
 }
 
-void add_normalize(CLI::App& command, OperatorArguments& arguments) {
-    command.add_flag("--normalize", arguments.normalize, "Divide K by 1 + jitter; its diagonal is 1");
-    add_number(command, "--jitter", arguments.jitter, "For --normalize", {.least = 0, .text = "0 or more"});
-}
-
 void add_apply(CLI::App& kernel) {
     const auto a = std::make_shared<OperatorArguments>();
     CLI::App& command = add_command(kernel, "apply", "Multiplies K with the columns of V; K is never stored",
@@ -351,7 +219,7 @@ void add_apply(CLI::App& kernel) {
     command.add_option("--y", a->y, "Columns of K, as X; left out: those of X")->type_name("FILE");
     command.add_flag("--transpose", a->transpose, "Multiply with the transpose of K");
     add_number(command, "--lambda", a->lambda, "Added to the diagonal of K", {.text = "a finite number"});
-    add_normalize(command, *a);
+    add_normalize(command, a->normalize, a->jitter);
     command.footer("Example: weft kernel apply x.npy v.npy -o kv.npy");
 }
 
@@ -376,7 +244,7 @@ void add_solve(CLI::App& kernel) {
     add_number(command, "--every", a->every, "Iterations between two states that --checkpoint keeps",
                {.least = 1, .text = "1 or more"});
     command.add_flag("--resume", a->resume, "Continue from the state that --checkpoint has, if it is there");
-    add_normalize(command, *a);
+    add_normalize(command, a->normalize, a->jitter);
     command.footer("Example: weft kernel solve x.npy y.npy --lambda 1e-3 -o alpha.npy");
 }
 
@@ -403,7 +271,7 @@ void add_eigen(CLI::App& kernel) {
     add_number(command, "--max-products", a->max_products, "With a block of vectors",
                {.least = 1, .text = "1 or more"});
     add_number(command, "--seed", a->seed, "Of the first block", {});
-    add_normalize(command, *a);
+    add_normalize(command, a->normalize, a->jitter);
     command.footer("Example: weft kernel eigen x.npy -k 10 -o vectors.npy");
 }
 

@@ -10,6 +10,7 @@
 #include "commands/kernel/kernel_models.hpp"
 #include "commands/kernel/kernel_mpi.hpp"
 #include "commands/kernel/kernel_mpi_ranks.hpp"
+#include "commands/kernel/kernel_reports.hpp"
 
 namespace weft::tool {
 namespace {
@@ -23,7 +24,8 @@ class RankCall {
             if (arguments.out.empty())
                 throw Failure(Exit::usage, "-o: needs the file that the result goes to");
             call_.emplace(arguments);
-            require_apart({{"output", arguments.out}}, call_->files());
+            require_apart({{"output", arguments.out}, {"--checkpoint", arguments.checkpoint}},
+                          call_->files());
             target_.emplace(ranks, arguments.device);
         });
         arguments_.ranks = ranks.size();
@@ -67,10 +69,14 @@ class RankCall {
 };
 
 KernelOperator operator_of(mpi::Ranks& ranks, const mpi::RankDevices& devices, OperatorCall& call) {
-    if (call.shape().square())
-        return mpi::kernel_operator(ranks, devices, *call.circuit(), call.x(), call.shape(), call.options());
-    return mpi::kernel_operator(ranks, devices, *call.circuit(), call.x(), call.y(), call.shape(),
-                                call.options());
+    const KernelMatrixCircuit* const circuit = call.circuit();
+    const bool square = call.shape().square();
+    if (circuit == nullptr && square)
+        return mpi::kernel_operator(ranks, devices, call.x(), call.shape(), call.options());
+    if (circuit == nullptr)
+        return mpi::kernel_operator(ranks, devices, call.x(), call.y(), call.shape(), call.options());
+    if (square) return mpi::kernel_operator(ranks, devices, *circuit, call.x(), call.shape(), call.options());
+    return mpi::kernel_operator(ranks, devices, *circuit, call.x(), call.y(), call.shape(), call.options());
 }
 
 /// Of the first rank; it counts this rank's part.
@@ -102,6 +108,9 @@ void predict(RankCall& rank) {
         rank.call().result_shape(rank.call().shape().samples),
         [&](mpi::Ranks& ranks, mpi::RankDevices devices, OperatorCall& call, const HostArray& out) {
             ProgressBar bar("kernel predict");
+            if (call.circuit() == nullptr)
+                return mpi::kernel_predict(ranks, devices, call.x(), call.y(), call.v(), out, call.shape(),
+                                           with_progress(rank, bar));
             return mpi::kernel_predict(ranks, devices, *call.circuit(), call.x(), call.y(), call.v(), out,
                                        call.shape(), with_progress(rank, bar));
         });
@@ -120,7 +129,9 @@ void solve(RankCall& rank) {
             return mpi::kernel_solve(ranks, devices, operator_of(ranks, devices, call), call.v(), out,
                                      options);
         });
-    if (rank.is_first()) print_solve(a, rank.device(), rank.call(), report);
+    if (!rank.is_first()) return;
+    remove_checkpoint(a, report);
+    print_solve(a, rank.device(), rank.call(), report);
 }
 
 template <class T>

@@ -27,10 +27,9 @@ std::vector<To> converted(const ConstHostArray& from) {
 
 }  // namespace
 
-OperatorCall::OperatorCall(const OperatorArguments& arguments) : states_(arguments.circuit.states) {
+OperatorCall::OperatorCall(const OperatorArguments& arguments)
+    : states_(arguments.circuit.states), checkpoint_(arguments.checkpoint) {
     arguments.circuit.require_consistent();
-    if (arguments.mpi && (states_ || !arguments.checkpoint.empty()))
-        throw Failure(Exit::usage, "--mpi: not with --states or --checkpoint");
     if (arguments.resume && arguments.checkpoint.empty())
         throw Failure(Exit::usage, "--resume: needs the file that --checkpoint names");
     if (arguments.jitter != 0 && !arguments.normalize)
@@ -101,10 +100,18 @@ ConstHostArray OperatorCall::v() {
 }
 
 // The library names its arguments, and the user knows files.
-void OperatorCall::refuse_by_file(const std::string& text) const {
+void OperatorCall::refuse_by_file(const Error& error) const {
+    const std::string text = error.what();
+    // What the file has is wrong, and not that it cannot be written, which has an errno.
+    const std::string of_solve = "kernel_solve: ";
+    if (!checkpoint_.empty() && error.code() == Errc::io && error.native_code() == 0 &&
+        text.starts_with(of_solve + checkpoint_ + ": "))
+        throw Failure(Exit::usage, text.substr(of_solve.size()));
+    // Predictions are an operator of new rows with those of the model.
+    const bool predicts = text.starts_with("kernel_predict: ");
     for (const auto& [mark, input] :
-         {std::pair<std::string_view, const ArrayInput*>(": x: ", x_.get()),
-          std::pair<std::string_view, const ArrayInput*>(": y: ", y_.get()),
+         {std::pair<std::string_view, const ArrayInput*>(predicts ? ": x_new: " : ": x: ", x_.get()),
+          std::pair<std::string_view, const ArrayInput*>(predicts ? ": x: " : ": y: ", y_.get()),
           std::pair<std::string_view, const ArrayInput*>(": weights: ", weights_.get())}) {
         const std::size_t at = text.find(mark);
         // Behind the name of the function, which is one word.

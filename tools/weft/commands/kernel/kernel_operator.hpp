@@ -56,13 +56,14 @@ class OperatorCall {
         if (shape_.square()) return {where, circuit_, x(), shape_, options_};
         return {where, circuit_, x(), y(), shape_, options_};
     }
-    /// Returns call(); its errors name the files of X and Y.
+    /// Returns call(); its errors name the files of X and Y. A checkpoint that cannot be continued is an
+    /// input.
     template <class Call>
     auto naming_files(const Call& call) const {
         try {
             return call();
         } catch (const Error& error) {
-            refuse_by_file(error.what());
+            refuse_by_file(error);
             throw;
         }
     }
@@ -70,9 +71,10 @@ class OperatorCall {
 
   private:
     void read_v(const OperatorArguments& arguments);
-    void refuse_by_file(const std::string& text) const;
+    void refuse_by_file(const Error& error) const;
 
     const bool states_;
+    const std::string checkpoint_;
     std::unique_ptr<ArrayInput> x_, y_, v_, weights_;
     KernelMatrixShape shape_;
     KernelMatrixCircuit circuit_;

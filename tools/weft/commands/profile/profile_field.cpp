@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/failure.hpp"
+#include "cli/lists.hpp"
 #include "cli/number_options.hpp"
 #include "commands/field/field_values.hpp"
 #include "commands/profile/profile_report.hpp"
@@ -78,10 +78,7 @@ FieldOp op_named(const std::string& name) {
 
 std::vector<FieldOp> ops_named(const std::string& text) {
     if (text == "all") return {kOps.begin(), kOps.end()};
-    std::vector<FieldOp> ops;
-    std::istringstream words(text + ",");
-    for (std::string word; std::getline(words, word, ',');) ops.push_back(op_named(word));
-    return ops;
+    return list_of(text, op_named);
 }
 
 /// The options that a report has and a single run lacks.

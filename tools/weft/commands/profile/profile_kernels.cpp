@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft profile ntt, encode, kernel, lattice and all: the options of each kernel.
 #include <algorithm>
-#include <sstream>
 
 #include "cli/failure.hpp"
+#include "cli/lists.hpp"
 #include "cli/map_name.hpp"
 #include "cli/number_options.hpp"
 #include "commands/field/field_values.hpp"
@@ -17,10 +17,7 @@ constexpr const char* kKernel = "Kernel";
 constexpr NttOrder kOrders[] = {NttOrder::nn, NttOrder::nr, NttOrder::rn};
 
 std::vector<EncodeMethod> parse_methods(const std::string& text) {
-    std::vector<EncodeMethod> methods;
-    std::istringstream words(text + ",");
-    for (std::string word; std::getline(words, word, ',');) methods.push_back(encode_method(word));
-    return methods;
+    return list_of(text, [](const std::string& name) { return encode_method(name); });
 }
 
 std::string check_methods(const std::string& text) try {
@@ -30,17 +27,12 @@ std::string check_methods(const std::string& text) try {
     return "no such method (got " + text + ", need some of amplitude, angle, basis, phase, iqp, iqp-z)";
 }
 
-std::vector<NttOrder> parse_orders(const std::string& text) {
-    std::vector<NttOrder> orders;
-    std::istringstream words(text + ",");
-    for (std::string word; std::getline(words, word, ',');) {
-        const NttOrder* const found = std::find_if(std::begin(kOrders), std::end(kOrders),
-                                                   [&](NttOrder order) { return word == to_string(order); });
-        if (found == std::end(kOrders))
-            throw CLI::ValidationError("no such order (got " + word + ", need some of nn, nr, rn)");
-        orders.push_back(*found);
-    }
-    return orders;
+NttOrder order_named(const std::string& name) {
+    const NttOrder* const found = std::find_if(std::begin(kOrders), std::end(kOrders),
+                                               [&](NttOrder order) { return name == to_string(order); });
+    if (found == std::end(kOrders))
+        throw CLI::ValidationError("no such order (got " + name + ", need some of nn, nr, rn)");
+    return *found;
 }
 
 /// --field and --log-size.
@@ -149,7 +141,7 @@ void add_profile_ntt(CLI::App& profile) {
     add_ntt_size(command, all->field, all->ntt);
     command
         .add_option_function<std::string>(
-            "--orders", [all](const std::string& text) { all->ntt.orders = parse_orders(text); },
+            "--orders", [all](const std::string& text) { all->ntt.orders = list_of(text, order_named); },
             "nn, nr, rn: natural or bit-reversed order of input and output; several with commas between")
         ->default_str("nr,nn")
         ->type_name("O,O,..")
