@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -48,6 +49,12 @@ class KernelMemory {
     std::size_t used_ = 0, used_host_ = 0;
 };
 
+/// Steps of a call that is repeated with the same arguments, but for the values in its buffers.
+struct KeptSteps {
+    core::ScratchCache::Key made_for;
+    Sequence steps;
+};
+
 /// What a call on host memory works with.
 struct HostScratch {
     explicit HostScratch(Backend& backend)
@@ -56,6 +63,7 @@ struct HostScratch {
           memory(stream) {}
     Stream stream, copier;
     KernelMemory memory;
+    std::optional<KeptSteps> few;  ///< of a K of few rows
 };
 
 /// What the buffers of a call depend on, as a key. Calls with other options may share it, because a buffer of

@@ -2,6 +2,8 @@
 #include "ops_vulkan/kernel_matrix/kernel_product.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -87,12 +89,36 @@ const HostBuffer<std::uint32_t>& planes_in_host_memory(Backend& backend, HostScr
     return out;
 }
 
+// A K that is made by one submission, whose steps are worth keeping: to record them takes longer than to run
+// them.
+bool is_few(const KernelMatrixPlan& plan, const ConstHostArray& x) {
+    constexpr std::uint64_t kFewBytes = std::uint64_t{1} << 16;
+    const std::uint64_t rows = plan.shape.samples + plan.shape.others;
+    return plan.by_panels && plan.job_rows >= plan.shape.samples && plan.matrix_bytes() <= kFewBytes &&
+           rows * plan.shape.qubits * x.type.bytes() <= kFewBytes;
+}
+
+ConstDeviceArray features_in(const Words& words, ElementType type) {
+    const auto& object = detail::Access::object(words);
+    const std::uint64_t count = words.bytes() / type.bytes();
+    if (type == kFloat32) return detail::Access::make<BufferView<const float>>(object, std::size_t{0}, count);
+    return detail::Access::make<BufferView<const double>>(object, std::size_t{0}, count);
+}
+
+std::uint64_t number_of(const Words& words) {
+    return reinterpret_cast<std::uintptr_t>(detail::Access::object(words).get());
+}
+
 }  // namespace
 
 StreamedRows::StreamedRows(Backend& backend, HostScratch& scratch, const KernelMatrixPlan& plan,
                            const ConstHostArray& x, const ConstHostArray* y, const HostArray& k, double scale,
                            const KernelMatrixOptions& options)
     : backend_(backend), scratch_(scratch), plan_(plan), k_(k), options_(options) {
+    if (is_few(plan, x) && !core::observed(backend)) {
+        begin_few(x, y, scale);
+        return;
+    }
     if (!plan.by_panels) {
         host_planes_ = &planes_in_host_memory(backend, scratch, plan, x, y, scale);
         return;
@@ -116,13 +142,66 @@ std::uint64_t StreamedRows::make(std::span<const RowRange> ranges, const BatchOp
             if (part == pairs && in_place) in_place(i);
             meter.show(before + part);
         };
-        if (plan_.by_panels)
+        if (few_ != nullptr)
+            make_few(range, done);
+        else if (plan_.by_panels)
             make_panels(range, done);
         else
             run_jobs(range, done);
         before += pairs;
     }
     return meter.parts();
+}
+
+// The values of the features go into page-locked memory, from where the steps take them.
+Words StreamedRows::few_features(const ConstHostArray& x) {
+    const std::uint64_t words = x.size * x.type.bytes() / 4;
+    HostBuffer<std::uint32_t>& values = scratch_.memory.host_words(backend_, words, "kernel features");
+    std::memcpy(values.data(), x.data, words * 4);
+    return values.view();
+}
+
+// Starts the work of a K of few rows. Steps are recorded by the first call with these arguments alone.
+void StreamedRows::begin_few(const ConstHostArray& x, const ConstHostArray* y, double scale) {
+    KernelMemory& memory = scratch_.memory;
+    const std::uint64_t words = plan_.shape.samples * plan_.shape.columns() * plan_.real_bytes() / 4;
+    const Words from_x = few_features(x), from_y = y != nullptr ? few_features(*y) : from_x;
+    const HostBuffer<std::uint32_t>& out = memory.host_words(backend_, words, "kernel panel");
+    const Words of_x = memory.words(from_x.size(), "kernel features"),
+                of_y = y != nullptr ? memory.words(from_y.size(), "kernel features") : of_x,
+                panel = memory.words(words, "kernel panel");
+    const shared::KernelProductParameters parameters = product_parameters(plan_, options_);
+    // A buffer that was replaced has another number, because the steps hold the one before.
+    core::ScratchCache::Key key{number_of(from_x),      number_of(from_y),
+                                number_of(out.view()),  number_of(of_x),
+                                number_of(of_y),        number_of(panel),
+                                x.type.bytes(),         plan_.rz,
+                                plan_.real64,           parameters.shrink_low,
+                                parameters.shrink_high, std::bit_cast<std::uint64_t>(scale)};
+    if (!scratch_.few || scratch_.few->made_for != key) {
+        const ConstDeviceArray x_values = features_in(of_x, x.type), y_values = features_in(of_y, x.type);
+        Sequence steps = scratch_.stream.record([&](Stream& stream) {
+            stream.copy<std::uint32_t>(from_x, of_x);
+            if (y != nullptr) stream.copy<std::uint32_t>(from_y, of_y);
+            const Words planes =
+                angle_planes(stream, memory, plan_, x_values, y != nullptr ? &y_values : nullptr, scale);
+            record_product(stream, plan_, planes, {panel, 0}, false,
+                           plan_.shape.samples * plan_.shape.columns(), parameters);
+            stream.copy<std::uint32_t>(panel, out.view());
+        });
+        scratch_.few.emplace(KeptSteps{std::move(key), std::move(steps)});
+    }
+    few_ = &out;
+    scratch_.stream.replay(scratch_.few->steps);
+}
+
+void StreamedRows::make_few(const RowRange& range, const PairsDone& done) {
+    scratch_.stream.wait();
+    const std::uint64_t row_bytes = plan_.shape.columns() * plan_.real_bytes();
+    std::memcpy(static_cast<std::byte*>(k_.data) + (range.first - first_row_) * row_bytes,
+                reinterpret_cast<const std::byte*>(few_->data()) + range.first * row_bytes,
+                (range.last - range.first) * row_bytes);
+    done(pairs_of(plan_, range));
 }
 
 void StreamedRows::run_jobs(const RowRange& range, const PairsDone& done) {

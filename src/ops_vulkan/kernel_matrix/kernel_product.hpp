@@ -38,6 +38,9 @@ class StreamedRows {
   private:
     /// Called with pairs of the range that are done.
     using PairsDone = std::function<void(std::uint64_t pairs)>;
+    void begin_few(const ConstHostArray& x, const ConstHostArray* y, double scale);
+    Words few_features(const ConstHostArray& x);
+    void make_few(const RowRange& range, const PairsDone& done);
     void run_jobs(const RowRange& range, const PairsDone& done);
     void make_panels(const RowRange& range, const PairsDone& done);
 
@@ -48,6 +51,7 @@ class StreamedRows {
     const KernelMatrixOptions& options_;
     std::uint64_t first_row_ = 0;
     const HostBuffer<std::uint32_t>* host_planes_ = nullptr;  // for the engine
+    const HostBuffer<std::uint32_t>* few_ = nullptr;          // the whole K, on its way
     std::optional<Words> planes_, panel_;                     // for panels
 };
 

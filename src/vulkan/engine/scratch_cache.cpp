@@ -68,6 +68,10 @@ std::uint64_t memory_limit(const Backend& backend) {
     return detail::Access::backend_state(backend)->context()->memory.limit();
 }
 
+bool observed(const Backend& backend) {
+    return detail::Access::backend_state(backend)->context()->trace.active();
+}
+
 const CpuSet& node_cpus(const Backend& backend) {
     return detail::Access::backend_state(backend)->node_cpus();
 }

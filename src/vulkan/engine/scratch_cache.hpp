@@ -56,6 +56,8 @@ BufferView<const std::uint32_t> kept_words(const Stream& stream, const ScratchCa
 /// Config::memory_limit; 0: none.
 std::uint64_t memory_limit(const Backend& backend);
 std::uint64_t memory_limit(const Stream& stream);
+/// Whether a profile or a trace listens to it, which gets the steps of a replay as a whole only.
+bool observed(const Backend& backend);
 /// Where threads that touch host memory for this backend belong, for a NodeBinding. Empty: anywhere.
 const CpuSet& node_cpus(const Backend& backend);
 /// run_batch's check of its options, for a call that takes them and does not call it. Errors: as run_batch,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel matrices in host memory: a second call of the same sizes makes no object, allocates nothing, and
 // updates no descriptors.
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <vector>
@@ -102,6 +103,51 @@ TEST_CASE("kept: other weights and other values use what is kept, and give their
         backend.trim();
         CHECK(run(0.9, 0.07f) == other);
         CHECK(run(0.2, 0.05f) == first);
+    });
+}
+
+TEST_CASE(
+    "kept: few rows of other arguments get steps of their own, and a profile still sees their kernels") {
+    on_device([](weft::Backend& backend) {
+        const weft::KernelMatrixShape shape{.samples = 9, .others = 5, .qubits = 4};
+        const auto x = rows(9 * 4, 0.05f), z = rows(9 * 4, 0.08f), y = rows(5 * 4, 0.03f);
+        const std::vector<double> wide(x.begin(), x.end()), wide_y(y.begin(), y.end());
+        const auto cross = [&](const auto& of_x, const auto& of_y, weft::FeatureMap map, double scale) {
+            std::vector<float> k(shape.values());
+            weft::kernel_matrix(backend, {.map = map, .scale = scale}, of_x, of_y, k, shape);
+            return k;
+        };
+        const auto square = [&](double jitter) {
+            std::vector<float> k(9 * 9);
+            weft::kernel_matrix(backend, weft::KernelMatrixCircuit{}, x, k, {.samples = 9, .qubits = 4},
+                                {.normalize = jitter != 0, .jitter = jitter});
+            return k;
+        };
+        using enum weft::FeatureMap;
+        const std::vector<std::function<std::vector<float>()>> calls{
+            [&] { return cross(x, y, ryrz, 1); },
+            [&] { return cross(x, y, ryrz, 0.7); },
+            [&] { return cross(x, y, ry, 1); },
+            [&] { return cross(z, y, ryrz, 1); },
+            [&] { return cross(wide, wide_y, ryrz, 1); },
+            [&] { return square(0); },
+            [&] { return square(0.5); }};
+        std::vector<std::vector<float>> alone;
+        for (const auto& call : calls) {
+            backend.trim();
+            alone.push_back(call());
+        }
+        for (std::size_t i = 0; i < 4; ++i)
+            for (std::size_t j = 0; j < i; ++j) CHECK(alone[i] != alone[j]);
+        CHECK(alone[5] != alone[6]);
+        for (int again = 0; again < 3; ++again)
+            for (std::size_t i = 0; i < calls.size(); ++i) CHECK(calls[i]() == alone[i]);
+
+        const weft::Profile profile(backend);
+        CHECK(calls[0]() == alone[0]);
+        const auto kernels = profile.report().kernels;
+        CHECK(std::any_of(kernels.begin(), kernels.end(),
+                          [](const auto& kernel) { return kernel.program == "kernel_product"; }));
     });
 }
 
