@@ -208,7 +208,7 @@ void solve_refusals(Run& run) {
                                   weft::mpi::kernel_predict(run.ranks, run.backend, {}, x, x, y,
                                                             std::span<float>(alpha).first(99), {100, 100, 3});
                               }),
-                "kernel_apply: out does not fit the shape"),
+                "kernel_predict: out does not fit the shape"),
             "predictions of another size");
     // One rank stops: the others end with it, and alpha is as it was.
     weft::KernelSolveOptions stopping{.lambda = 1e-6, .tolerance = 1e-12, .rank = 0};

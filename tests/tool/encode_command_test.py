@@ -361,7 +361,7 @@ class Encode(Case):
         os.mkfifo(self.path("pipe"))
         for name in "pipe", "pipe:/x":
             self.refuse(USAGE, "not a regular file", "encode", "basis", self.path(name), "-o", out, "--qubits", "3")
-        self.refuse(USAGE, "output: no file name", "encode", "angle", x, "-o", "", "--qubits", "3")
+        self.refuse(USAGE, "--output: no name", "encode", "angle", x, "-o", "", "--qubits", "3")
         for name, data, pattern in (
                 ("flat.npy", with_header(header_text("<f8", "(3,)"), struct.pack("<3d", 1, 2, 3)), "wrong shape"),
                 ("half.npy", with_header(header_text("<f2", "(1, 3)"), bytes(6)), "wrong type"),

@@ -83,7 +83,11 @@ DecodedStore decode_store(std::span<const std::byte> file) {
     };
     if (file.empty()) return refuse("it is empty");
     const std::size_t known = std::min(file.size(), kStoreMagic.size());
-    if (std::memcmp(file.data(), kStoreMagic.data(), known) != 0) return refuse("it is no tile store", true);
+    if (std::memcmp(file.data(), kStoreMagic.data(), known) != 0) {
+        // Zeros are what a process leaves that is killed before it writes.
+        const auto is_zero = [](std::byte byte) { return byte == std::byte{}; };
+        return refuse("it is no tile store", !std::ranges::all_of(file.first(known), is_zero));
+    }
     core::ByteReader reader(file.subspan(known));
     const std::uint32_t version = reader.number32();
     const std::uint64_t header = reader.number32();

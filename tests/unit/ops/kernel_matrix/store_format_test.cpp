@@ -56,6 +56,8 @@ TEST_CASE("every changed byte of a header is noticed, and a file that is shorter
         CHECK_FALSE(decoded.refused.empty());
         CHECK_FALSE(decoded.foreign);
     }
+    CHECK_FALSE(decode_store(Bytes(good.size())).refused.empty());
+    CHECK_FALSE(decode_store(Bytes(good.size())).foreign);
     Bytes longer = good;
     longer.push_back({});
     CHECK(decode_store(longer).refused == "records are missing");
