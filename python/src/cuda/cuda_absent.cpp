@@ -2,7 +2,7 @@
 // Completes cuda.hpp where weft::cuda is not built.
 #include <weft/error.hpp>
 
-#include "cuda.hpp"
+#include "cuda/cuda.hpp"
 
 namespace weft::python {
 

@@ -4,7 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "cuda.hpp"
+#include "cuda/cuda.hpp"
 #include "errors.hpp"
 
 namespace weft::python {

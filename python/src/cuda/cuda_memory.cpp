@@ -5,8 +5,8 @@
 #include <weft/cuda/dlpack.hpp>
 
 #include "calls.hpp"
-#include "cuda.hpp"
-#include "cuda_device.hpp"
+#include "cuda/cuda.hpp"
+#include "cuda/cuda_device.hpp"
 #include "errors.hpp"
 
 namespace weft::python {

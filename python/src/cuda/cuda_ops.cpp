@@ -8,8 +8,8 @@
 #include <weft/cuda/lattice.hpp>
 
 #include "calls.hpp"
-#include "cuda.hpp"
-#include "cuda_device.hpp"
+#include "cuda/cuda.hpp"
+#include "cuda/cuda_device.hpp"
 #include "errors.hpp"
 
 namespace weft::python {

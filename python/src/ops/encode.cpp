@@ -8,7 +8,7 @@
 #include "bindings.hpp"
 #include "buffer.hpp"
 #include "calls.hpp"
-#include "cuda.hpp"
+#include "cuda/cuda.hpp"
 #include "devices.hpp"
 #include "errors.hpp"
 #include "stream.hpp"

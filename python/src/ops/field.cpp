@@ -8,10 +8,10 @@
 #include "bindings.hpp"
 #include "buffer.hpp"
 #include "calls.hpp"
-#include "cuda.hpp"
+#include "cuda/cuda.hpp"
 #include "devices.hpp"
 #include "errors.hpp"
-#include "field.hpp"
+#include "ops/field.hpp"
 #include "stream.hpp"
 
 namespace weft::python {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel_inputs.hpp"
+#include "ops/kernel_inputs.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -15,10 +15,10 @@
 #include "bindings.hpp"
 #include "buffer.hpp"
 #include "calls.hpp"
-#include "cuda.hpp"
+#include "cuda/cuda.hpp"
 #include "devices.hpp"
 #include "errors.hpp"
-#include "kernel_inputs.hpp"
+#include "ops/kernel_inputs.hpp"
 #include "stream.hpp"
 
 namespace weft::python {

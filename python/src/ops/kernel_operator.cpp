@@ -25,7 +25,7 @@
 #include "bindings.hpp"
 #include "calls.hpp"
 #include "errors.hpp"
-#include "kernel_inputs.hpp"
+#include "ops/kernel_inputs.hpp"
 #include "text.hpp"
 
 namespace weft::python {

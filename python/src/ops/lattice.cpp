@@ -15,7 +15,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "calls.hpp"
-#include "cuda.hpp"
+#include "cuda/cuda.hpp"
 #include "devices.hpp"
 #include "errors.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/kernel_operator/low_rank_inverse.hpp"
+#include "ops/kernel_solve/low_rank_inverse.hpp"
 
 #include <algorithm>
 #include <cmath>

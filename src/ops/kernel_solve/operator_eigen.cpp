@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/kernel_operator/operator_eigen.hpp"
+#include "ops/kernel_solve/operator_eigen.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "ops/kernel_operator/operator_solve.hpp"
+#include "ops/kernel_solve/operator_solve.hpp"
 
 namespace weft::kernels {
 

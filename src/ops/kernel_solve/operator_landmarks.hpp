@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "ops/kernel_operator/low_rank_inverse.hpp"
+#include "ops/kernel_solve/low_rank_inverse.hpp"
 
 namespace weft::kernels {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/kernel_operator/operator_solve.hpp"
+#include "ops/kernel_solve/operator_solve.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,8 +6,8 @@
 #include <functional>
 #include <span>
 
-#include "ops/kernel_operator/low_rank_inverse.hpp"
-#include "ops/kernel_operator/rank_checkpoint.hpp"
+#include "ops/kernel_solve/low_rank_inverse.hpp"
+#include "ops/kernel_solve/rank_checkpoint.hpp"
 
 namespace weft::kernels {
 

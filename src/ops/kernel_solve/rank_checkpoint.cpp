@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/kernel_operator/rank_checkpoint.hpp"
+#include "ops/kernel_solve/rank_checkpoint.hpp"
 
 #include <algorithm>
 #include <cstddef>

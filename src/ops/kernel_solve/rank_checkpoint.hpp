@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "ops/kernel_operator/operator_ranks.hpp"
-#include "ops/kernel_operator/solve_checkpoint.hpp"
+#include "ops/kernel_solve/solve_checkpoint.hpp"
 
 namespace weft::kernels {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/kernel_operator/solve_scales.hpp"
+#include "ops/kernel_solve/solve_scales.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/cuda_calls.hpp"
+#include "device/cuda_calls.hpp"
 
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 #include <weft/cuda/devices.hpp>
 #include <weft/cuda/host.hpp>
 
-#include "cli/cuda_settings.hpp"
+#include "device/cuda_settings.hpp"
 #define ON_CUDA_OR(vulkan, call, ...)                                      \
     devices_ ? vulkan                                                      \
     : cuda_  ? weft::cuda::call(cuda_->devices __VA_OPT__(, ) __VA_ARGS__) \

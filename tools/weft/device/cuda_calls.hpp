@@ -10,7 +10,7 @@
 
 #include <weft/weft.hpp>
 
-#include "cli/device_options.hpp"
+#include "device/device_options.hpp"
 
 namespace weft::tool {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/cuda_settings.hpp"
+#include "device/cuda_settings.hpp"
 
 #include <string>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/device_options.hpp"
+#include "device/device_options.hpp"
 
 #include <algorithm>
 #include <vector>
 
-#include "cli/cuda_calls.hpp"
+#include "device/cuda_calls.hpp"
 
 namespace weft::tool {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/device_rows.hpp"
+#include "device/device_rows.hpp"
 
 #include <cstddef>
 #include <cstdio>
@@ -56,6 +56,16 @@ Json json_of(const DeviceRows& rows) {
                         {"lost", row.lost},
                         {"note", row.note}});
     return json;
+}
+
+void add_run(Json& json, const OpReport& report, const DeviceInfo& device) {
+    json["seconds"] = report.wall_s;
+    json["gb_per_s"] = report.gb_per_s();
+    json["bytes_in"] = report.bytes_in;
+    json["bytes_out"] = report.bytes_out;
+    json["device"] = device.name;
+    json["driver"] = device.driver;
+    if (!report.devices.empty()) json["devices"] = json_of(report.devices);
 }
 
 }  // namespace weft::tool

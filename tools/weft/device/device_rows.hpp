@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <weft/batch.hpp>
+#include <weft/device.hpp>
 
 #include "cli/print_json.hpp"
 
@@ -19,5 +20,8 @@ void add_rows(DeviceRows& sum, const DeviceRows& call);
 /// A line a device; nothing for a call on one device.
 void print_rows(const DeviceRows& rows);
 Json json_of(const DeviceRows& rows);
+/// Adds what every report of a call contains: seconds, rate, bytes, device and driver, and a row for each of
+/// several devices.
+void add_run(Json& json, const OpReport& report, const DeviceInfo& device);
 
 }  // namespace weft::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/loader_files.hpp"
+#include "device/loader_files.hpp"
 
 #include <dlfcn.h>
 #include <unistd.h>

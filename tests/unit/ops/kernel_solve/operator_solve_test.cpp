@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "ops/kernel_operator/operator_eigen.hpp"
-#include "ops/kernel_operator/operator_solve.hpp"
+#include "ops/kernel_solve/operator_eigen.hpp"
+#include "ops/kernel_solve/operator_solve.hpp"
 #include "support/error_text.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/kernel_operator/solve_checkpoint.hpp"
+#include "ops/kernel_solve/solve_checkpoint.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/kernel_operator/solve_scales.hpp"
+#include "ops/kernel_solve/solve_scales.hpp"
 #include "support/error_text.hpp"
 #include "support/scratch_folder.hpp"
 
