@@ -32,6 +32,7 @@ add_row(src/ops/ntt base/ host/ ops/field/ shaders/field/ shaders/ntt/)
 add_row(src/ops/encode base/ host/ shaders/encode/)
 add_row(src/ops/kernel_matrix base/ devices/ host/ ops/encode/footprint.hpp shaders/gram/ shaders/kernel_matrix/)
 add_row(src/ops/kernel_operator base/ host/ ops/kernel_matrix/ shaders/kernel_operator/)
+add_row(src/ops/kernel_solve base/ host/ ops/kernel_matrix/ ops/kernel_operator/)
 add_row(src/ops/lattice base/ devices/ host/ shaders/lattice/)
 add_row(src/dlpack)
 add_row(src/glsl base/bytes.hpp base/cache_file.hpp base/config_parse.hpp base/file_io.hpp)
@@ -49,14 +50,13 @@ add_row(src/ops_vulkan/encode base/ host/ ops/encode/ shaders/encode/ ${engine_f
 add_row(src/ops_vulkan/gram base/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ shaders/gram/ ${engine_for_ops})
 add_row(src/ops_vulkan/kernel_matrix base/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ ops_vulkan/gram/ shaders/gram/
         shaders/kernel_matrix/ ${engine_for_ops})
-add_row(src/ops_vulkan/kernel_operator base/ ops/kernel_matrix/ ops/kernel_operator/ ops_vulkan/gram/gram_device.hpp
+add_row(src/ops_vulkan/kernel_operator base/ ops/kernel_matrix/ ops/kernel_operator/ ops/kernel_solve/ ops_vulkan/gram/gram_device.hpp
         ops_vulkan/kernel_matrix/ shaders/kernel_matrix/ shaders/kernel_operator/ ${engine_for_ops})
 add_row(src/ops_vulkan/lattice base/ host/ ops/lattice/ shaders/lattice/ ${engine_for_ops})
 add_row(src/cuda devices/ host/ plan/device/device_match.hpp plan/work/host_chunks.hpp vulkan/backend/external_memory.hpp shaders/shared/)
 add_row(src/ops_cuda/field base/ cuda/ devices/ host/ ops/field/ shaders/field/ shaders/shared/)
 add_row(src/ops_cuda/ntt base/ cuda/ devices/ host/ ops/field/ ops/ntt/ ops_cuda/field/field_element.cuh
-        ops_cuda/field/field_range.hpp shaders/field/ shaders/ntt/
-        shaders/shared/)
+        ops_cuda/field/field_range.hpp shaders/field/ shaders/ntt/ shaders/shared/)
 add_row(src/ops_cuda/encode base/ cuda/ devices/ host/ ops/encode/ shaders/encode/ shaders/shared/)
 add_row(src/ops_cuda/kernel_matrix base/ cuda/ devices/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ plan/work/share_queue.hpp shaders/encode/ shaders/gram/
         shaders/kernel_matrix/ shaders/shared/)
@@ -75,11 +75,12 @@ add_row(shaders/kernel_matrix shaders/shared/ shaders/encode/ shaders/gram/)
 add_row(shaders/kernel_operator shaders/shared/ shaders/encode/ shaders/kernel_matrix/)
 add_row(shaders/lattice shaders/shared/)
 add_row(tools/weft/cli)
-add_row(tools/weft/arrays cli/)
+add_row(tools/weft/device cli/)
+add_row(tools/weft/arrays cli/ device/)
 add_row(tools/weft/cpu cli/)
-add_row(tools/weft/measure cli/ arrays/ cpu/)
-add_row(tools/weft/report cli/ arrays/ cpu/ measure/)
-add_row(tools/weft/commands cli/ arrays/ cpu/ measure/ report/)
+add_row(tools/weft/measure cli/ device/ arrays/ cpu/)
+add_row(tools/weft/report cli/ device/ arrays/ cpu/ measure/)
+add_row(tools/weft/commands cli/ device/ arrays/ cpu/ measure/ report/)
 
 # Includes of this repository are quoted paths with a folder, <paths> that begin with a folder of the table, and
 # <weft/..>. A quoted path without a folder is a file of the same folder.

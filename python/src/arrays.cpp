@@ -10,7 +10,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "buffer.hpp"
-#include "cuda.hpp"
+#include "cuda/cuda.hpp"
 #include "errors.hpp"
 
 namespace weft::python {

@@ -13,7 +13,7 @@
 #include "bindings.hpp"
 #include "calls.hpp"
 #include "config.hpp"
-#include "cuda.hpp"
+#include "cuda/cuda.hpp"
 #include "devices.hpp"
 #include "errors.hpp"
 

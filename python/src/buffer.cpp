@@ -9,7 +9,7 @@
 #include "backend.hpp"
 #include "bindings.hpp"
 #include "calls.hpp"
-#include "cuda.hpp"
+#include "cuda/cuda.hpp"
 #include "devices.hpp"
 #include "errors.hpp"
 

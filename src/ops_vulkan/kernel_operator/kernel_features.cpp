@@ -10,7 +10,7 @@
 
 #include "base/batch_call.hpp"
 #include "ops/kernel_operator/operator_check.hpp"
-#include "ops/kernel_operator/operator_landmarks.hpp"
+#include "ops/kernel_solve/operator_landmarks.hpp"
 #include "ops_vulkan/kernel_operator/operator_host.hpp"
 #include "ops_vulkan/kernel_operator/operator_kernel.hpp"
 

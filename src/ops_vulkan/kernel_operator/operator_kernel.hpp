@@ -13,8 +13,8 @@
 #include <weft/ops/kernel_operator.hpp>
 
 #include "ops/kernel_operator/operator_ranks.hpp"
-#include "ops/kernel_operator/operator_solve.hpp"
-#include "ops/kernel_operator/solve_scales.hpp"
+#include "ops/kernel_solve/operator_solve.hpp"
+#include "ops/kernel_solve/solve_scales.hpp"
 #include "ops_vulkan/kernel_operator/operator_host.hpp"
 #include "vulkan/devices/shared_call.hpp"
 

@@ -10,7 +10,7 @@
 #include <weft/ops/kernel_operator.hpp>
 
 #include "ops/kernel_operator/operator_plan.hpp"
-#include "ops/kernel_operator/solve_checkpoint.hpp"
+#include "ops/kernel_solve/solve_checkpoint.hpp"
 #include "ops_vulkan/gram/gram_device.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_memory.hpp"
 #include "ops_vulkan/kernel_operator/operator_states.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which settings --backend cuda obeys, and which it refuses by name.
-#include "cli/cuda_settings.hpp"
+#include "device/cuda_settings.hpp"
 
 #include <string>
 

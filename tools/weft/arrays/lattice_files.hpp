@@ -13,7 +13,7 @@
 
 #include "arrays/array_input.hpp"
 #include "arrays/npy.hpp"
-#include "cli/device_options.hpp"
+#include "device/device_options.hpp"
 
 namespace weft::tool {
 

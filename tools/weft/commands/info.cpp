@@ -12,10 +12,10 @@
 #include <weft/version.hpp>
 #include <weft/weft.hpp>
 
-#include "cli/device_options.hpp"
-#include "cli/loader_files.hpp"
 #include "cli/print_json.hpp"
 #include "commands/commands.hpp"
+#include "device/device_options.hpp"
+#include "device/loader_files.hpp"
 
 namespace weft::tool {
 namespace {

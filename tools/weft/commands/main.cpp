@@ -11,10 +11,10 @@
 #include <weft/version.hpp>
 #include <weft/weft.hpp>
 
-#include "cli/device_options.hpp"
 #include "cli/failure.hpp"
 #include "cli/signals.hpp"
 #include "commands/commands.hpp"
+#include "device/device_options.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "cli/cuda_calls.hpp"
 #include "cpu/cpu_encode.hpp"
+#include "device/cuda_calls.hpp"
 #include "measure/report_kernel.hpp"
 
 namespace weft::tool {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "cli/cuda_calls.hpp"
 #include "cpu/cpu_field.hpp"
+#include "device/cuda_calls.hpp"
 #include "measure/report_kernel.hpp"
 
 namespace weft::tool {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "cli/cuda_calls.hpp"
 #include "cpu/cpu_encode.hpp"
 #include "cpu/cpu_kernel_matrix.hpp"
+#include "device/cuda_calls.hpp"
 #include "measure/report_kernel.hpp"
 
 namespace weft::tool {

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "cli/cuda_calls.hpp"
 #include "cpu/cpu_lattice.hpp"
+#include "device/cuda_calls.hpp"
 #include "measure/report_kernel.hpp"
 
 namespace weft::tool {

@@ -2,9 +2,9 @@
 // weft profile ntt: forward transforms of one size, in the orders of input and output.
 #include <algorithm>
 
-#include "cli/cuda_calls.hpp"
 #include "cpu/cpu_field.hpp"
 #include "cpu/cpu_ntt.hpp"
+#include "device/cuda_calls.hpp"
 #include "measure/report_kernel.hpp"
 
 namespace weft::tool {

@@ -9,7 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/device_options.hpp"
+#include "device/device_options.hpp"
 #include "measure/report_measure.hpp"
 
 namespace weft::tool {

@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
-#include "ops/kernel_operator/operator_eigen.hpp"
-#include "ops/kernel_operator/operator_solve.hpp"
+#include "ops/kernel_solve/operator_eigen.hpp"
+#include "ops/kernel_solve/operator_solve.hpp"
 #include "support/error_text.hpp"
 #include "support/scratch_folder.hpp"
 

@@ -17,9 +17,6 @@
 #include "arrays/array_source.hpp"
 #include "arrays/npy.hpp"
 #include "arrays/row_reader.hpp"
-#include "cli/cuda_calls.hpp"
-#include "cli/device_options.hpp"
-#include "cli/device_rows.hpp"
 #include "cli/figures.hpp"
 #include "cli/file_paths.hpp"
 #include "cli/number_options.hpp"
@@ -29,6 +26,9 @@
 #include "commands/encode/encode_needs.hpp"
 #include "commands/encode/encode_shape.hpp"
 #include "commands/fit.hpp"
+#include "device/cuda_calls.hpp"
+#include "device/device_options.hpp"
+#include "device/device_rows.hpp"
 
 namespace weft::tool {
 namespace {

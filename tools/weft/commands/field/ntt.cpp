@@ -13,15 +13,15 @@
 
 #include "arrays/array_input.hpp"
 #include "arrays/npy.hpp"
-#include "cli/cuda_calls.hpp"
-#include "cli/device_options.hpp"
-#include "cli/device_rows.hpp"
 #include "cli/figures.hpp"
 #include "cli/file_paths.hpp"
 #include "cli/print_json.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
 #include "commands/field/field_values.hpp"
+#include "device/cuda_calls.hpp"
+#include "device/device_options.hpp"
+#include "device/device_rows.hpp"
 
 namespace weft::tool {
 namespace {

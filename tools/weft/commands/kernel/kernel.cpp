@@ -9,9 +9,6 @@
 
 #include <weft/weft.hpp>
 
-#include "cli/cuda_calls.hpp"
-#include "cli/device_options.hpp"
-#include "cli/device_rows.hpp"
 #include "cli/figures.hpp"
 #include "cli/file_paths.hpp"
 #include "cli/number_options.hpp"
@@ -22,6 +19,9 @@
 #include "commands/kernel/kernel_call.hpp"
 #include "commands/kernel/kernel_mpi.hpp"
 #include "commands/kernel/kernel_output.hpp"
+#include "device/cuda_calls.hpp"
+#include "device/device_options.hpp"
+#include "device/device_rows.hpp"
 
 namespace weft::tool {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <weft/mpi/distributed.hpp>
 
-#include "cli/device_options.hpp"
+#include "device/device_options.hpp"
 
 namespace weft::tool {
 

@@ -10,9 +10,9 @@
 #include <weft/weft.hpp>
 
 #include "arrays/array_input.hpp"
-#include "cli/cuda_calls.hpp"
-#include "cli/device_options.hpp"
 #include "commands/kernel/kernel_call.hpp"
+#include "device/cuda_calls.hpp"
+#include "device/device_options.hpp"
 
 namespace weft::tool {
 

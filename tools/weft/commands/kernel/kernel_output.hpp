@@ -9,9 +9,9 @@
 #include <weft/weft.hpp>
 
 #include "arrays/npy.hpp"
-#include "cli/cuda_calls.hpp"
 #include "cli/print_json.hpp"
 #include "commands/kernel/kernel_call.hpp"
+#include "device/cuda_calls.hpp"
 
 namespace weft::tool {
 

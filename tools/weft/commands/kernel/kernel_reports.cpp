@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/device_rows.hpp"
 #include "cli/figures.hpp"
 #include "cli/print_json.hpp"
+#include "device/device_rows.hpp"
 
 namespace weft::tool {
 namespace {

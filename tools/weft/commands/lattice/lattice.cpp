@@ -15,9 +15,6 @@
 #include "arrays/array_input.hpp"
 #include "arrays/lattice_files.hpp"
 #include "arrays/npy.hpp"
-#include "cli/cuda_calls.hpp"
-#include "cli/device_options.hpp"
-#include "cli/device_rows.hpp"
 #include "cli/figures.hpp"
 #include "cli/file_paths.hpp"
 #include "cli/number_options.hpp"
@@ -25,6 +22,9 @@
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
 #include "commands/lattice/lattice_options.hpp"
+#include "device/cuda_calls.hpp"
+#include "device/device_options.hpp"
+#include "device/device_rows.hpp"
 
 namespace weft::tool {
 namespace {

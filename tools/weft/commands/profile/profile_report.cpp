@@ -7,10 +7,10 @@
 
 #include <weft/version.hpp>
 
-#include "cli/cuda_calls.hpp"
 #include "cli/figures.hpp"
 #include "cli/progress.hpp"
 #include "cpu/cpu_threads.hpp"
+#include "device/cuda_calls.hpp"
 #include "measure/interrupt.hpp"
 #include "measure/report_run.hpp"
 #include "report/report_findings.hpp"

@@ -11,8 +11,8 @@
 #include <CLI/CLI.hpp>
 #include <weft/weft.hpp>
 
-#include "cli/device_options.hpp"
 #include "cli/print_json.hpp"
+#include "device/device_options.hpp"
 
 namespace weft::tool {
 

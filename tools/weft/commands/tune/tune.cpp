@@ -9,7 +9,6 @@
 
 #include <weft/weft.hpp>
 
-#include "cli/device_options.hpp"
 #include "cli/figures.hpp"
 #include "cli/number_options.hpp"
 #include "cli/print_json.hpp"
@@ -18,6 +17,7 @@
 #include "commands/tune/tune_plan.hpp"
 #include "cpu/cpu_field.hpp"
 #include "cpu/cpu_threads.hpp"
+#include "device/device_options.hpp"
 #include "measure/report_kernel.hpp"
 
 namespace weft::tool {

@@ -8,13 +8,13 @@
 
 #include <weft/weft.hpp>
 
-#include "cli/device_options.hpp"
 #include "cli/number_options.hpp"
 #include "cli/print_json.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
 #include "commands/tune/tune_plan.hpp"
 #include "cpu/cpu_field.hpp"
+#include "device/device_options.hpp"
 #include "measure/report_measure.hpp"
 
 namespace weft::tool {
