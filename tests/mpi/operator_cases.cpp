@@ -287,7 +287,7 @@ void checkpoints(Run& run) {
             "a checkpoint of another lambda");
     options.lambda = 0.05;
     options.checkpoint = run.folder / "none" / "solve";
-    require(has(text_of_error(weft::Errc::io, [&] { solve(again); }), "the checkpoint: cannot"),
+    require(has(text_of_error(weft::Errc::io, [&] { solve(again); }), "cannot be written"),
             "a checkpoint that cannot be written");
     run.ranks.together([&] {
         if (run.ranks.rank() != 0) return;
