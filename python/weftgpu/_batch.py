@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from weftgpu import _core
 from weftgpu._arguments import call_core
 from weftgpu._errors import Cancelled, Error, InvalidArgument
+from weftgpu._program import Program
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
     from types import TracebackType
 
-    from weftgpu._program import Program
     from weftgpu._progress import Progress
 
 
@@ -95,6 +95,19 @@ class Job(_core._Job):
         )
 
 
+def _jobs_of(call: str, program: Any, jobs: Any) -> list[Job]:
+    if not isinstance(program, Program):
+        raise TypeError(f"{call}: program: wrong type (got {type(program).__name__}, need Program)")
+    try:
+        given = list(jobs)
+    except TypeError:
+        raise TypeError(f"{call}: jobs: wrong type (got {type(jobs).__name__}, need an iterable of Job)") from None
+    for index, job in enumerate(given):
+        if not isinstance(job, Job):
+            raise TypeError(f"{call}: jobs: entry {index}: wrong type (got {type(job).__name__}, need Job)")
+    return given
+
+
 def run_batch(
     program: Program,
     jobs: Iterable[Job],
@@ -135,7 +148,7 @@ def run_batch(
     --------
     See :func:`compile_glsl`.
     """
-    given = list(jobs)
+    given = _jobs_of("run_batch", program, jobs)
     return with_progress(
         progress,
         "jobs",
@@ -259,6 +272,7 @@ class JobPipeline:
         self, program: Program, *, mode: str = "pipelined", path: str = "auto", queues: str = "auto",
         chunk_elements: int = 0, ring_slots: int = 0,
     ) -> None:
+        _jobs_of("JobPipeline", program, ())
         self._core = _core._Pipeline.__new__(_core._Pipeline)
         call_core(
             "JobPipeline", _core._Pipeline.__init__, self._core, program.backend, program, mode, path, queues,

@@ -65,6 +65,9 @@ def set_default_backend(backend: Backend | Devices | None) -> None:
     >>> weftgpu.set_default_backend(weftgpu.Backend("cpu"))  # doctest: +SKIP
     >>> weftgpu.set_default_backend(weftgpu.Devices("all"))  # doctest: +SKIP
     """
+    if backend is not None and not isinstance(backend, (Backend, Devices)):
+        got = type(backend).__name__
+        raise TypeError(f"set_default_backend: backend: wrong type (got {got}, need Backend, Devices or None)")
     global _default
     _default = backend
 

@@ -99,7 +99,8 @@ class Ranks:
 
         def check() -> None:
             for name, value in facts.items():
-                if first[name] != value:
+                # NaN, which no call takes, is not equal to itself.
+                if first[name] != value and not (first[name] != first[name] and value != value):
                     raise InvalidArgument(f"{call}: the ranks must agree, but differ in {name} (rank 0 has "
                                           f"{first[name]}, this rank has {value})", "invalid_argument")
 

@@ -103,6 +103,8 @@ def from_dlpack(x: Any, *, backend: Backend | None = None) -> Buffer:
     >>> weftgpu.from_dlpack(torch.arange(6, device="cuda"))  # doctest: +SKIP
     <weftgpu.Buffer (6,) int64 on the device and in CUDA>
     """
+    if x is None:
+        raise TypeError("from_dlpack: x: wrong type (got None, need an array on a CUDA device)")
     buffer: Buffer = Buffer.__new__(Buffer)
     _core._Buffer.__init__(buffer, backend, x)
     return buffer

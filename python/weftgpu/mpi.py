@@ -19,6 +19,8 @@ rank fails, all raise; the others say ``rank N: ...``. A rank that does not come
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import functools
 import hashlib
 import os
@@ -147,11 +149,13 @@ class _SharedFile:
     def __init__(self, ranks: Ranks, path: str, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
         self._ranks, self._path, self._part, self._columns = ranks, path, path + ".mpi.part", shape[1]
         self._file: Any = None
+        self._lock = -1  # of the first rank, while it makes K
         self._itemsize, self._finished = dtype.itemsize, False
 
         def make() -> int:
             if ranks.rank != 0:
                 return 0
+            self._lock = _locked(self._part)
             values = np.lib.format.open_memmap(self._part, "w+", dtype, shape)
             # Reserves the space, so that a full disk is found now.
             with open(self._part, "r+b") as file:
@@ -188,8 +192,27 @@ class _SharedFile:
         if self._file is not None:
             self._file.Close()
             self._file = None
-        if not self._finished and self._ranks.rank == 0 and os.path.exists(self._part):
-            os.unlink(self._part)
+        if self._lock >= 0:
+            if not self._finished and os.path.exists(self._part):
+                os.unlink(self._part)
+            os.close(self._lock)
+            self._lock = -1
+
+
+def _locked(path: str) -> int:
+    """Opens or makes a file that no other run writes. What a run that was killed has left is taken over."""
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Another run may have given the file its name between the two calls.
+            if os.path.exists(path) and os.path.samestat(os.fstat(file), os.stat(path)):
+                return file
+        except BlockingIOError:
+            os.close(file)
+            raise Error(f"mpi.kernel_matrix: {path}: another run over ranks makes this K (need one at a time)",
+                        "io", errno.EWOULDBLOCK) from None
+        os.close(file)
 
 
 def _as_io(path: str, step: Callable[[], Any]) -> Any:
@@ -307,6 +330,8 @@ class RankOperator:
             if np.ndim(v) != 2 or len(v) != rows:
                 raise InvalidArgument(f"RankOperator: v: wrong shape (got {np.shape(v)}, need ({rows}, n))",
                                       "invalid_argument")
+            if not np.can_cast(np.asarray(v).dtype, self.dtype, "same_kind"):
+                raise TypeError(f"RankOperator: v: wrong dtype (got {np.asarray(v).dtype}, need {self.dtype})")
             return np.ascontiguousarray(v, dtype=self.dtype)
 
         given: NDArray[Any] = self._ranks.together(check)

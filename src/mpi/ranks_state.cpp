@@ -23,13 +23,14 @@ constexpr int kHolder = 0;                             // the rank whose memory 
 struct SentError {
     Errc code = Errc::driver;
     std::string text;
+    int native_code = 0;
 };
 
 SentError sent(const std::exception_ptr& error) {
     try {
         std::rethrow_exception(error);
     } catch (const Error& e) {
-        return {e.code(), e.what()};
+        return {e.code(), e.what(), e.native_code()};
     } catch (const std::bad_alloc&) {
         return {Errc::out_of_memory, "host memory is exhausted"};
     } catch (const std::exception& e) {
@@ -252,14 +253,16 @@ void RanksState::agree(const std::exception_ptr& error) {
             return MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, first, communicator_, request);
         });
     };
-    under_way_.error_head = {static_cast<std::uint64_t>(own.code), own.text.size()};
+    under_way_.error_head = {static_cast<std::int64_t>(own.code), own.native_code,
+                             static_cast<std::int64_t>(own.text.size())};
     send(under_way_.error_head.data(), sizeof under_way_.error_head);
     under_way_.error_text = own.text;
-    under_way_.error_text.resize(under_way_.error_head[1]);
+    under_way_.error_text.resize(static_cast<std::size_t>(under_way_.error_head[2]));
     send(under_way_.error_text.data(), under_way_.error_text.size());
     if (error) std::rethrow_exception(error);
     throw Error(static_cast<Errc>(under_way_.error_head[0]),
-                "rank " + std::to_string(first) + ": " + under_way_.error_text);
+                "rank " + std::to_string(first) + ": " + under_way_.error_text,
+                static_cast<int>(under_way_.error_head[1]));
 }
 
 kernels::StoreFacts RanksState::from_first(const kernels::StoreFacts& facts) {

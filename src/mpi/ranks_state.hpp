@@ -103,7 +103,7 @@ class RanksState {
     /// What MPI reads and writes.
     struct UnderWay {
         std::array<std::uint64_t, 2> exchanged{}, least{};  // given, and got
-        std::array<std::uint64_t, 2> error_head{};          // code, and length of the text
+        std::array<std::int64_t, 3> error_head{};           // code, native code, length of the text
         std::string error_text;
         std::uint64_t facts_size = 0;
         std::vector<std::byte> facts, array;

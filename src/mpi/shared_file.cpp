@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
+#include <utility>
 
 #include <weft/error.hpp>
 
@@ -48,21 +49,31 @@ SharedFile::SharedFile(RanksState& ranks, const fs::path& file, const KernelMatr
         });
         ranks.together([&] { ranks.maps_files() ? map() : open(); });
     } catch (...) {
-        if (ranks.rank() == 0) unlink(part_.c_str());
+        if (lock_.get() >= 0) unlink(part_.c_str());
         throw;
     }
 }
 
-void SharedFile::make() const {
+void SharedFile::make() {
     if (target_.empty())
         throw Error(Errc::invalid_argument, "kernel_matrix: k: no file (got an empty path, need one)");
     if (fs::is_directory(target_)) fail(target_, "a folder, not a file");
-    const core::FileDescriptor file(
-        ::open(part_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
-    if (file.get() < 0) fail(part_, std::generic_category().message(errno));
+    // What a run that was killed has left is begun anew; what another run writes is not touched.
+    core::FileDescriptor file;
+    int error = ESTALE;
+    while (error == ESTALE) {
+        file = core::FileDescriptor(::open(part_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+        if (file.get() < 0) fail(part_, std::generic_category().message(errno));
+        error = core::try_lock(file, part_);
+    }
+    if (error == EWOULDBLOCK)
+        throw Error(Errc::io, "kernel_matrix: " + part_.string() +
+                                  ": another run over ranks makes this K (need one at a time)");
+    lock_ = std::move(file);
+    if (ftruncate(lock_.get(), 0) != 0) fail(part_, std::generic_category().message(errno));
     const std::string header = kernels::matrix_npy_header(shape_, type_);
-    kernels::reserve_file(file.get(), header.size() + shape_.values() * type_.bytes(), part_);
-    if (pwrite(file.get(), header.data(), header.size(), 0) != static_cast<ssize_t>(header.size()))
+    kernels::reserve_file(lock_.get(), header.size() + shape_.values() * type_.bytes(), part_);
+    if (pwrite(lock_.get(), header.data(), header.size(), 0) != static_cast<ssize_t>(header.size()))
         fail(part_, std::generic_category().message(errno));
 }
 
@@ -79,7 +90,7 @@ void SharedFile::open() {
 
 SharedFile::~SharedFile() {
     if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
-    if (!finished_ && ranks_.rank() == 0) unlink(part_.c_str());
+    if (!finished_ && lock_.get() >= 0) unlink(part_.c_str());
 }
 
 HostArray SharedFile::mapped() const noexcept {

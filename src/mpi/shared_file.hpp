@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "base/file_io.hpp"
 #include "mpi/ranks_state.hpp"
 #include "ops/kernel_matrix/kernel_plan.hpp"
 #include "ops/kernel_matrix/tile_store.hpp"
@@ -17,7 +18,8 @@ namespace weft::mpi {
 
 class SharedFile {
   public:
-    /// Collective: the first rank makes the file and reserves its size. Errors: io.
+    /// Collective: the first rank makes the file and reserves its size. Errors: io, also if
+    /// another run makes the same K.
     SharedFile(RanksState& ranks, const std::filesystem::path& file, const KernelMatrixShape& shape,
                ElementType type);
     /// The first rank removes a file that was not finished.
@@ -33,7 +35,7 @@ class SharedFile {
     void finish();
 
   private:
-    void make() const;
+    void make();
     void map();
     void open();
 
@@ -41,6 +43,7 @@ class SharedFile {
     KernelMatrixShape shape_;
     ElementType type_;
     std::filesystem::path target_, part_;
+    core::FileDescriptor lock_;  // of the first rank, while it makes K
     std::uint64_t values_at_ = 0;
     kernels::SharedMapping mapping_;
     std::mutex mutex_;  // guards what follows, and calls of MPI

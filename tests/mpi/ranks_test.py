@@ -4,6 +4,7 @@
 
 Usage: ranks_test.py MPIEXEC RANKS_PROGRAM [WEFT] [unittest arguments].
 """
+import fcntl
 import json
 import math
 import os
@@ -204,6 +205,28 @@ class Command(InFolder):
         self.assertTrue(alone["converged"] and alone["resumed"] > 1)
         apart = math.dist(self.floats("alone.npy"), self.floats("want.npy"))
         self.assertLess(apart, 2.1e-4 * math.hypot(*self.floats("z.npy")))  # docs/mpi.md, of lambda = 1
+
+    def test_refusals_end_all_ranks_alike(self):
+        """A K that another run makes, and a checkpoint that is none."""
+        part = self.path("k.npy.mpi.part")
+        with open(part, "wb") as file:
+            file.write(b"of another run")
+            file.flush()
+            fcntl.flock(file, fcntl.LOCK_EX)
+            done = self.run_ranks(2, WEFT, *self.arguments, "-o", self.path("k.npy"), "--mpi")
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertIn("another run over ranks makes this K", done.stderr)
+            self.assertEqual(self.content("k.npy.mpi.part"), b"of another run")
+        self.assertFalse(os.path.exists(self.path("k.npy")))
+        kept = self.path("garbage")
+        with open(kept, "wb") as file:
+            file.write(b"my notes, longer than the first bytes of a checkpoint")
+        solve = [WEFT, "kernel", "solve", self.path("few.npy"), self.path("z.npy"), "--lambda", "1", "-o",
+                 self.path("out.npy"), "--checkpoint", kept, "--mpi"]
+        for _ in range(3):
+            done = self.run_ranks(2, *solve)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("it is no checkpoint of a solve", done.stderr)
 
     def kill_after(self, checkpoints, file, command):
         """Kills the starter and all ranks when `file` was written that often."""

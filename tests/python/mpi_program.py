@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every rank runs: test_mpi.py starts it under mpirun with the names of cases and a folder for each."""
+import fcntl
 import os
 import resource
 import signal
@@ -145,6 +146,24 @@ def case_refusals(ranks, folder):
     text = raised(weftgpu.EncodeError, lambda: kernel_matrix(ranks, wrong, out=path))
     assert text.startswith("mpi.kernel_matrix: x: row 600 column 2 is not finite"), text
     assert "jitter: no such option" in raised(TypeError, lambda: kernel_matrix(ranks, X, out=path, jitter=1))
+    k = kernel_operator(ranks, X, lambda_=1)
+    for call in (lambda: k @ (np.ones(700) * 1j), lambda: k.solve(np.ones(700) * 1j)):
+        assert "v: wrong dtype (got complex128, need float" in raised(TypeError, call)
+    assert "tolerance" in raised(weftgpu.InvalidArgument, lambda: k.solve(np.ones(700), tol=float("nan")))
+    # Another run makes this K.
+    part = path + ".mpi.part"
+    if ranks.rank == 0:
+        with open(part, "wb") as file:
+            file.write(b"of another run")
+            file.flush()
+            fcntl.flock(file, fcntl.LOCK_EX)
+            text = raised(weftgpu.Error, lambda: kernel_matrix(ranks, X, out=path))
+        with open(part, "rb") as file:
+            assert file.read() == b"of another run"
+        os.unlink(part)
+    else:
+        text = raised(weftgpu.Error, lambda: kernel_matrix(ranks, X, out=path))
+    assert "another run over ranks makes this K" in text, text
     # A full disk: a file cannot grow beyond this limit.
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -88,6 +88,14 @@ def test_broadcast():
     assert np.array_equal(y, x * np.tile(table, 250))
 
 
+@pytest.mark.parametrize("jobs, text", [
+    (3, "jobs: wrong type .got int, need an iterable of Job"), ([3], "jobs: entry 0: wrong type .got int, need Job"),
+    ("zzz", "jobs: entry 0: wrong type .got str"), ([None], "jobs: entry 0: wrong type .got NoneType")])
+def test_what_is_no_job(scale_program, jobs, text):
+    with pytest.raises(TypeError, match="run_batch: " + text):
+        weftgpu.run_batch(scale_program, jobs)
+
+
 def test_job_refusals(scale_program):
     x, y = np.ones(8, np.float32), np.zeros(8, np.float32)
     with pytest.raises(weftgpu.InvalidArgument, match=r"inputs\[0\]: is not in C order"):

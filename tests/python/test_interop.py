@@ -219,6 +219,10 @@ def test_immutable_arrays_are_not_written():
 @pytest.mark.parametrize(
     "call, text",
     [
+        (lambda x: weftgpu.set_default_backend(3), "set_default_backend: backend: wrong type .got int, need Backend"),
+        (lambda x: weftgpu.from_dlpack(None), "from_dlpack: x: wrong type .got None"),
+        (lambda x: weftgpu.run_batch(None, []), "run_batch: program: wrong type .got NoneType, need Program"),
+        (lambda x: weftgpu.JobPipeline(None), "JobPipeline: program: wrong type .got NoneType, need Program"),
         (lambda x: weftgpu.kernel_matrix(x, map=None), "kernel_matrix: map: wrong type .got None, need str"),
         (lambda x: weftgpu.kernel_matrix(x, scale="big"), "kernel_matrix: scale: wrong type .got str, need float"),
         (lambda x: weftgpu.kernel_matrix(x, normalize=1), "kernel_matrix: normalize: wrong type .got int, need bool"),

@@ -410,6 +410,11 @@ class Post(Case):
     def near(self, a, b):
         self.assertLess(max(abs(p - q) for r, s in zip(a, b) for p, q in zip(r, s)), 1e-12)
 
+    def test_labels_without_a_name(self):
+        for option in "--alignment", "--polarity":
+            self.refuse(USAGE, option + ": no name .got nothing, need a file", "kernel", self.x, "-o", self.path("k.npy"),
+                        option, "")
+
     def test_alignment_and_polarity(self):
         report, k = self.kernel("--alignment", self.y, "--polarity", self.y)
         self.assertAlmostEqual(report["alignment"], alignment(k, self.labels), 12)

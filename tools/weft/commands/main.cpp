@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -72,9 +73,11 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
 // A variable of a shell that is empty must not look like an option that was left out.
 void refuse_empty_names(CLI::App& app) {
     for (CLI::Option* option : app.get_options())
-        for (const auto& [type, need] : {std::pair("FILE", "a file"), std::pair("FOLDER", "a folder")}) {
+        for (const auto& [type, what, need] :
+             {std::tuple("FILE", "name", "a file"), std::tuple("FOLDER", "name", "a folder"),
+              std::tuple("LABELS", "name", "a file"), std::tuple("S,F", "sizes", "SAMPLES,FEATURES")}) {
             if (!option->get_type_name().starts_with(type)) continue;
-            const std::string refusal = std::string("no name (got nothing, need ") + need + ")";
+            const std::string refusal = std::string("no ") + what + " (got nothing, need " + need + ")";
             option->check(CLI::Validator(
                 [refusal](const std::string& name) { return name.empty() ? refusal : std::string(); }, ""));
         }

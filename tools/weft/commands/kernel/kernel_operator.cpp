@@ -102,11 +102,13 @@ ConstHostArray OperatorCall::v() {
 // The library names its arguments, and the user knows files.
 void OperatorCall::refuse_by_file(const Error& error) const {
     const std::string text = error.what();
-    // What the file has is wrong, and not that it cannot be written, which has an errno.
+    // What the file has is wrong, and not that it cannot be written, which has an errno. Over ranks the first
+    // one has the file, and the others repeat what it says.
     const std::string of_solve = "kernel_solve: ";
-    if (!checkpoint_.empty() && error.code() == Errc::io && error.native_code() == 0 &&
-        text.starts_with(of_solve + checkpoint_ + ": "))
-        throw Failure(Exit::usage, text.substr(of_solve.size()));
+    for (const std::string by : {"", "rank 0: "})
+        if (!checkpoint_.empty() && error.code() == Errc::io && error.native_code() == 0 &&
+            text.starts_with(by + of_solve + checkpoint_ + ": "))
+            throw Failure(Exit::usage, by + text.substr(by.size() + of_solve.size()));
     // Predictions are an operator of new rows with those of the model.
     const bool predicts = text.starts_with("kernel_predict: ");
     for (const auto& [mark, input] :
