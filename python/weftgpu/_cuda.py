@@ -23,7 +23,7 @@ def stream_number(stream: Any) -> int:
         raise TypeError(
             f"weftgpu: not a CUDA stream (got {type(stream).__name__}, need an int, or a stream of PyTorch or CuPy)"
         )
-    if not 0 <= stream < 1 << 64:
+    if not -1 <= stream < 1 << 64:  # -1 of DLPack: there is nothing to wait for
         raise InvalidArgument(f"weftgpu: no CUDA stream (got {stream}, need a handle of 64 bits)", "invalid_argument")
     return stream or _DEFAULT
 

@@ -80,6 +80,8 @@ def test_numbers_of_streams():
             return (0, 99)
 
     assert [_cuda.stream_number(s) for s in (Torch(), Cupy(), Protocol(), 2, -1)] == [1, 77, 99, 2, -1]
+    with pytest.raises(weftgpu.InvalidArgument, match="no CUDA stream"):
+        _cuda.stream_number(1 << 70)
     with pytest.raises(TypeError, match="not a CUDA stream .got str"):
         weftgpu.default_backend().cuda_event("fast")
 
