@@ -12,6 +12,18 @@ void put_words(double value, bool real64, std::uint32_t& low, std::uint32_t& hig
     high = words[1];
 }
 
+/// What all sums of terms have.
+template <class Parameters>
+void put_terms(Parameters& p, const SumTerms& terms, std::uint32_t columns, std::uint32_t width) {
+    p.terms = word(terms.terms);
+    p.apart = word(terms.apart);
+    p.term_width = terms.width;
+    p.columns = columns;
+    p.width = width;
+    p.skip_from = word(terms.skip_from);
+    p.skip_rows = word(terms.skip_rows);
+}
+
 }  // namespace
 
 SumFactors sum_factors(const OperatorPlan& plan, const ApplySide& side, const KernelApplyOptions& options,
@@ -25,13 +37,7 @@ shared::OperatorSumParameters sum_parameters(const OperatorPlan& plan, const Sum
                                              const SumFactors& factors, std::uint32_t columns,
                                              std::uint32_t width) noexcept {
     shared::OperatorSumParameters p{};
-    p.terms = word(terms.terms);
-    p.apart = word(terms.apart);
-    p.term_width = terms.width;
-    p.columns = columns;
-    p.width = width;
-    p.skip_from = word(terms.skip_from);
-    p.skip_rows = word(terms.skip_rows);
+    put_terms(p, terms, columns, width);
     p.with_v = factors.delta != 0 ? 1u : 0u;
     p.with_out = factors.beta != 0 ? 1u : 0u;
     put_words(factors.alpha, plan.real64, p.alpha_low, p.alpha_high);
@@ -43,13 +49,7 @@ shared::OperatorSumParameters sum_parameters(const OperatorPlan& plan, const Sum
 shared::OperatorTotalParameters total_parameters(const SumTerms& terms, std::uint32_t columns,
                                                  std::uint32_t width) noexcept {
     shared::OperatorTotalParameters p{};
-    p.terms = word(terms.terms);
-    p.apart = word(terms.apart);
-    p.term_width = terms.width;
-    p.columns = columns;
-    p.width = width;
-    p.skip_from = word(terms.skip_from);
-    p.skip_rows = word(terms.skip_rows);
+    put_terms(p, terms, columns, width);
     return p;
 }
 

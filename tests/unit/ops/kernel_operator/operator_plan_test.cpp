@@ -16,24 +16,15 @@
 #include "ops/kernel_operator/operator_plan.hpp"
 #include "ops/kernel_operator/operator_shapes.hpp"
 #include "support/error_text.hpp"
+#include "support/operator_devices.hpp"
 #include "support/snapshots.hpp"
 
 namespace {
 
 using namespace weft;
 using namespace weft::kernels;
-
-OperatorDevice device_of(const core::DeviceSnapshot& snapshot, std::uint64_t budget) {
-    OperatorDevice device{snapshot.limits, snapshot.type == DeviceType::cpu, snapshot.shader_float64, budget};
-    device.limits.storage_buffer_offset_alignment = 64;
-    return device;
-}
-OperatorDevice h100() {
-    return device_of(test::h100(), 70 * test::kGiB);
-}
-OperatorDevice lavapipe() {
-    return device_of(test::lavapipe(), 6 * test::kGiB);
-}
+using weft_test::operator_h100;
+using weft_test::operator_lavapipe;
 
 bool has_reason(const KernelOperatorEstimate& estimate, std::string_view part) {
     return std::any_of(estimate.reasons.begin(), estimate.reasons.end(),
@@ -59,7 +50,8 @@ TEST_CASE("numbers of samples lie in parts that registers can hold") {
           Case{36, FeatureMap::ry, kFloat32, 1, 36, 72}, Case{100, FeatureMap::ry, kFloat32, 9, 12, 24},
           Case{12, FeatureMap::ryrz, kFloat64, 1, 12, 36}, Case{13, FeatureMap::ryrz, kFloat64, 4, 4, 12}}) {
         CAPTURE(c.qubits);
-        const OperatorPlan plan = plan_operator(h100(), {1000, 0, c.qubits}, c.map, {.type = c.type});
+        const OperatorPlan plan =
+            plan_operator(operator_h100(), {1000, 0, c.qubits}, c.map, {.type = c.type});
         CHECK(plan.layout.parts == c.parts);
         CHECK(plan.layout.part_qubits == c.part_qubits);
         CHECK(plan.layout.part_numbers == c.part_numbers);
@@ -71,7 +63,7 @@ TEST_CASE("workgroups fit the shared memory of the device") {
         for (const ElementType type : {kFloat32, kFloat64})
             for (const std::uint32_t qubits : {1u, 8u, 12u, 24u, 40u})
                 for (const std::uint32_t columns : {1u, 4u, 16u}) {
-                    OperatorDevice device = h100();
+                    OperatorDevice device = operator_h100();
                     device.limits.max_shared_memory_bytes = bytes;
                     const OperatorPlan plan = plan_operator(device, {100'000, 0, qubits}, FeatureMap::ryrz,
                                                             {.type = type, .symmetric = Choice::on});
@@ -93,23 +85,26 @@ TEST_CASE("symmetry is used where it pays") {
                          const KernelOperatorOptions& options = {}) {
         return plan_operator(device, shape, FeatureMap::ryrz, options);
     };
-    CHECK(first_pass(plan(h100(), {1'000'000, 0, 8}), 1).symmetric);
-    CHECK(first_pass(plan(h100(), {1'000'000, 0, 8}), 2).symmetric);
-    CHECK_FALSE(first_pass(plan(h100(), {1'000'000, 0, 8}), 16).symmetric);
-    CHECK_FALSE(first_pass(plan(h100(), {1000, 0, 8}), 1).symmetric);  // mostly diagonal blocks
-    CHECK_FALSE(first_pass(plan(h100(), {1'000'000, 1000, 8}), 1).symmetric);
-    CHECK_FALSE(first_pass(plan(h100(), {1'000'000, 0, 25}), 1).symmetric);
-    CHECK_FALSE(first_pass(plan(lavapipe(), {100'000, 0, 8}), 1).symmetric);
-    CHECK_FALSE(first_pass(plan(h100(), {1'000'000, 0, 8}, {.symmetric = Choice::off}), 1).symmetric);
-    CHECK(first_pass(plan(h100(), {1000, 0, 8}, {.symmetric = Choice::on}), 16).width == 4);
-    CHECK(has_reason(estimate_operator(plan(h100(), {1'000'000, 0, 8}, {.low_rank = Choice::off}), 1),
-                     "symmetric: each kernel value"));
-    CHECK(has_reason(estimate_operator(plan(lavapipe(), {10'000, 0, 8}, {.low_rank = Choice::off}), 1),
-                     "a software device"));
+    CHECK(first_pass(plan(operator_h100(), {1'000'000, 0, 8}), 1).symmetric);
+    CHECK(first_pass(plan(operator_h100(), {1'000'000, 0, 8}), 2).symmetric);
+    CHECK_FALSE(first_pass(plan(operator_h100(), {1'000'000, 0, 8}), 16).symmetric);
+    CHECK_FALSE(first_pass(plan(operator_h100(), {1000, 0, 8}), 1).symmetric);  // mostly diagonal blocks
+    CHECK_FALSE(first_pass(plan(operator_h100(), {1'000'000, 1000, 8}), 1).symmetric);
+    CHECK_FALSE(first_pass(plan(operator_h100(), {1'000'000, 0, 25}), 1).symmetric);
+    CHECK_FALSE(first_pass(plan(operator_lavapipe(), {100'000, 0, 8}), 1).symmetric);
+    CHECK_FALSE(
+        first_pass(plan(operator_h100(), {1'000'000, 0, 8}, {.symmetric = Choice::off}), 1).symmetric);
+    CHECK(first_pass(plan(operator_h100(), {1000, 0, 8}, {.symmetric = Choice::on}), 16).width == 4);
+    CHECK(
+        has_reason(estimate_operator(plan(operator_h100(), {1'000'000, 0, 8}, {.low_rank = Choice::off}), 1),
+                   "symmetric: each kernel value"));
+    CHECK(
+        has_reason(estimate_operator(plan(operator_lavapipe(), {10'000, 0, 8}, {.low_rank = Choice::off}), 1),
+                   "a software device"));
 }
 
 TEST_CASE("columns of V are taken by as few passes as registers allow") {
-    const OperatorPlan plan = plan_operator(h100(), {100'000, 5000, 8}, FeatureMap::ryrz, {});
+    const OperatorPlan plan = plan_operator(operator_h100(), {100'000, 5000, 8}, FeatureMap::ryrz, {});
     for (std::uint32_t columns = 1; columns <= kMostColumns; ++columns) {
         CAPTURE(columns);
         std::uint32_t next = 0;
@@ -125,13 +120,13 @@ TEST_CASE("columns of V are taken by as few passes as registers allow") {
     // Rows that fit the registers of an invocation, as measured.
     CHECK(first_pass(plan, 1).rows == 4);
     CHECK(first_pass(plan, 16).rows == 4);
-    CHECK(first_pass(plan_operator(h100(), {9000, 0, 4}, FeatureMap::ry, {}), 1).rows == 8);
-    CHECK(first_pass(plan_operator(h100(), {9000, 1, 16}, FeatureMap::ryrz, {}), 1).rows == 3);
-    CHECK(first_pass(plan_operator(h100(), {9000, 1, 24}, FeatureMap::ryrz, {}), 1).rows == 2);
+    CHECK(first_pass(plan_operator(operator_h100(), {9000, 0, 4}, FeatureMap::ry, {}), 1).rows == 8);
+    CHECK(first_pass(plan_operator(operator_h100(), {9000, 1, 16}, FeatureMap::ryrz, {}), 1).rows == 3);
+    CHECK(first_pass(plan_operator(operator_h100(), {9000, 1, 24}, FeatureMap::ryrz, {}), 1).rows == 2);
 }
 
 TEST_CASE("kernels that are compiled ahead fit every plan") {
-    OperatorDevice device = h100();
+    OperatorDevice device = operator_h100();
     device.compiled_ahead = true;
     device.limits.max_shared_memory_bytes = 48 << 10;
     for (const ElementType type : {kFloat32, kFloat64})
@@ -164,7 +159,7 @@ TEST_CASE("kernels that are compiled ahead fit every plan") {
 }
 
 TEST_CASE("an estimate says what kernels that are compiled ahead fill up") {
-    OperatorDevice device = h100();
+    OperatorDevice device = operator_h100();
     device.compiled_ahead = true;
     const auto estimate = [&](std::uint32_t qubits) {
         return estimate_operator(
@@ -176,7 +171,7 @@ TEST_CASE("an estimate says what kernels that are compiled ahead fill up") {
 }
 
 TEST_CASE("bands cover all rows and columns and fit their bindings") {
-    for (const OperatorDevice& device : {h100(), lavapipe()})
+    for (const OperatorDevice& device : {operator_h100(), operator_lavapipe()})
         for (const KernelMatrixShape& shape :
              {KernelMatrixShape{3'000'001, 0, 8}, KernelMatrixShape{1, 2'000'003, 16},
               KernelMatrixShape{77, 1, 100}, KernelMatrixShape{2000, 0, 1}})
@@ -207,7 +202,7 @@ TEST_CASE("bands cover all rows and columns and fit their bindings") {
 
 TEST_CASE("estimates of kernel operators") {
     const KernelOperatorEstimate million = estimate_operator(
-        plan_operator(h100(), {1'000'000, 0, 8}, FeatureMap::ryrz, {.low_rank = Choice::off}), 1);
+        plan_operator(operator_h100(), {1'000'000, 0, 8}, FeatureMap::ryrz, {.low_rank = Choice::off}), 1);
     CHECK(million.fits);
     CHECK(million.sample_bytes == 96'000'000);
     CHECK(million.scratch_bytes <= 2 * 256 * test::kMiB);
@@ -215,7 +210,7 @@ TEST_CASE("estimates of kernel operators") {
     CHECK(million.instructions < 20);  // 33 in both directions
     CHECK(million.error > 0);
     CHECK(million.error < 2e-5);
-    OperatorDevice small = h100();
+    OperatorDevice small = operator_h100();
     small.budget_bytes = 64 * test::kMiB;
     const OperatorPlan plan =
         plan_operator(small, {1'000'000, 0, 8}, FeatureMap::ryrz, {.low_rank = Choice::off});
@@ -223,7 +218,7 @@ TEST_CASE("estimates of kernel operators") {
     CHECK(weft_test::error_text(Errc::out_of_memory, [&] {
               check_operator_fits(plan);
           }).starts_with("KernelOperator: does not fit (got 96000000 bytes of samples"));
-    OperatorDevice narrow = h100();
+    OperatorDevice narrow = operator_h100();
     narrow.float64 = false;
     CHECK(weft_test::error_text(Errc::unsupported, [&] {
               static_cast<void>(plan_operator(narrow, {10, 0, 2}, FeatureMap::ry, {.type = kFloat64}));
@@ -233,7 +228,7 @@ TEST_CASE("estimates of kernel operators") {
 TEST_CASE("features stand for K where they are few") {
     const auto low = [](const KernelMatrixShape& shape, FeatureMap map,
                         const KernelOperatorOptions& options = {}) {
-        const OperatorPlan plan = plan_operator(h100(), shape, map, options);
+        const OperatorPlan plan = plan_operator(operator_h100(), shape, map, options);
         return plan_low_rank(plan, side_of(plan, false), 1);
     };
     CHECK(low({1'000'000, 0, 8}, FeatureMap::ryrz));
@@ -250,7 +245,7 @@ TEST_CASE("features stand for K where they are few") {
     CHECK(plan.split % 64 == 0);
     CHECK(plan.band_samples % plan.split == 0);
     const KernelOperatorEstimate estimate =
-        estimate_operator(plan_operator(h100(), {1'000'000, 0, 8}, FeatureMap::ryrz, {}), 1);
+        estimate_operator(plan_operator(operator_h100(), {1'000'000, 0, 8}, FeatureMap::ryrz, {}), 1);
     CHECK(estimate.method == KernelOperatorMethod::low_rank);
     CHECK(estimate.fits);
     CHECK(has_reason(estimate, "low rank: 65536 features stand for 1000000 columns of K"));
@@ -297,8 +292,8 @@ TEST_CASE("operators that cannot be made are refused") {
 }
 
 TEST_CASE("products that cannot be made are refused") {
-    const OperatorPlan square = plan_operator(h100(), {10, 0, 4}, FeatureMap::ryrz, {});
-    const OperatorPlan pair = plan_operator(h100(), {10, 3, 4}, FeatureMap::ryrz, {});
+    const OperatorPlan square = plan_operator(operator_h100(), {10, 0, 4}, FeatureMap::ryrz, {});
+    const OperatorPlan pair = plan_operator(operator_h100(), {10, 3, 4}, FeatureMap::ryrz, {});
     struct Case {
         const OperatorPlan& plan;
         ArrayFacts v, out;

@@ -13,6 +13,7 @@
 #include "ops/kernel_operator/operator_sharing.hpp"
 #include "ops/kernel_operator/operator_states.hpp"
 #include "plan/work/share_queue.hpp"
+#include "support/operator_devices.hpp"
 #include "support/snapshots.hpp"
 
 namespace {
@@ -22,18 +23,8 @@ using namespace weft::kernels;
 using core::Share;
 using core::ShareDevice;
 using core::ShareQueue;
-
-OperatorDevice device_of(const core::DeviceSnapshot& snapshot, std::uint64_t budget) {
-    OperatorDevice device{snapshot.limits, snapshot.type == DeviceType::cpu, snapshot.shader_float64, budget};
-    device.limits.storage_buffer_offset_alignment = 64;
-    return device;
-}
-OperatorDevice h100() {
-    return device_of(test::h100(), 70 * test::kGiB);
-}
-OperatorDevice lavapipe() {
-    return device_of(test::lavapipe(), 6 * test::kGiB);
-}
+using weft_test::operator_h100;
+using weft_test::operator_lavapipe;
 
 /// Plans of one operator on several devices.
 struct Plans {
@@ -146,7 +137,7 @@ TEST_CASE("equal devices make equally many pairs, and together one triangle") {
             CAPTURE(devices);
             const std::uint64_t rows = columns * 500'000 + 500'000;
             const SharedProduct product =
-                plans_of(std::vector(devices, h100()), {rows, 0, 8}).shared(columns);
+                plans_of(std::vector(devices, operator_h100()), {rows, 0, 8}).shared(columns);
             REQUIRE(product.symmetric);
             constexpr double kPairsPerS = 0.67e12;
             const double triangle = static_cast<double>(rows) * static_cast<double>(rows + 1) / 2;
@@ -162,7 +153,7 @@ TEST_CASE("equal devices make equally many pairs, and together one triangle") {
 }
 
 TEST_CASE("unequal devices end together, and a slow one does not hold up a fast one") {
-    const SharedProduct product = plans_of({h100(), h100()}, {1'000'000, 0, 8}).shared(1);
+    const SharedProduct product = plans_of({operator_h100(), operator_h100()}, {1'000'000, 0, 8}).shared(1);
     constexpr double triangle = 1e6 * (1e6 + 1) / 2;
     for (const double slower : {1.3, 2.0, 3.0, 8.0}) {
         CAPTURE(slower);
@@ -173,7 +164,8 @@ TEST_CASE("unequal devices end together, and a slow one does not hold up a fast 
 }
 
 TEST_CASE("what a lost device has not finished is made by the others, once") {
-    const SharedProduct product = plans_of({h100(), h100(), h100()}, {1'000'000, 0, 8}).shared(1);
+    const SharedProduct product =
+        plans_of({operator_h100(), operator_h100(), operator_h100()}, {1'000'000, 0, 8}).shared(1);
     for (const double lost_s : {0.0, 0.1, 0.17}) {
         const Outcome out = simulate(product, {1e12, 1e12, 1e12}, 1e-3, lost_s);
         CHECK(static_cast<double>(out.pairs) == 1e6 * (1e6 + 1) / 2);
@@ -186,34 +178,37 @@ TEST_CASE("pairs are shared where that pays, with the reason") {
         return plans_of(devices, shape, options).shared(columns).reason;
     };
     const KernelMatrixShape million{1'000'000, 0, 8};
-    const std::vector two{h100(), h100()};
+    const std::vector two{operator_h100(), operator_h100()};
     CHECK(reason(two, million, 1) ==
           "symmetric over 2 devices: each kernel value is made on one of them, 8000000 bytes of totals on "
           "each");
     // A software device beside GPUs does not change their plan.
     const KernelMatrixShape fewer{400'000, 0, 8};
-    CHECK(plans_of({lavapipe(), h100()}, fewer).shared(1).symmetric);
-    CHECK(reason({lavapipe(), h100()}, million, 1) ==
+    CHECK(plans_of({operator_lavapipe(), operator_h100()}, fewer).shared(1).symmetric);
+    CHECK(reason({operator_lavapipe(), operator_h100()}, million, 1) ==
           "not symmetric over 2 devices: samples exceed a binding of a device");
-    CHECK(reason({lavapipe(), lavapipe()}, fewer, 1) == "not symmetric over 2 devices: a software device");
-    CHECK(plans_of({lavapipe(), lavapipe()}, fewer, {.symmetric = Choice::on}).shared(1).symmetric);
+    CHECK(reason({operator_lavapipe(), operator_lavapipe()}, fewer, 1) ==
+          "not symmetric over 2 devices: a software device");
+    CHECK(plans_of({operator_lavapipe(), operator_lavapipe()}, fewer, {.symmetric = Choice::on})
+              .shared(1)
+              .symmetric);
     CHECK(reason(two, million, 16) == "not symmetric over 2 devices: it would not save time");
     CHECK(reason(two, million, 1, {.symmetric = Choice::off}) == "not symmetric over 2 devices: turned off");
     CHECK(reason(two, {1'000'000, 1000, 8}, 1) == "not symmetric over 2 devices: K of X with Y");
     CHECK(reason(two, {1'000'000, 0, 25}, 1) == "not symmetric over 2 devices: samples have several parts");
-    CHECK(reason(std::vector(8, h100()), {20'000, 0, 8}, 1) ==
+    CHECK(reason(std::vector(8, operator_h100()), {20'000, 0, 8}, 1) ==
           "not symmetric over 8 devices: the copies of totals would take longer than they save");
-    OperatorDevice small = h100();
+    OperatorDevice small = operator_h100();
     small.budget_bytes = 130 << 20;
-    CHECK(reason({h100(), small}, million, 1).find("not symmetric over 2 devices: totals of all rows do") ==
-          0);
+    CHECK(reason({operator_h100(), small}, million, 1)
+              .find("not symmetric over 2 devices: totals of all rows do") == 0);
     Plans low = plans_of(two, million);
     for (OperatorPlan& plan : low.plans) plan.options.low_rank = Choice::on;
     CHECK(low.shared(1).reason == "not symmetric over 2 devices: low rank");
 }
 
 TEST_CASE("the estimate of several devices has their totals") {
-    const Plans two = plans_of({h100(), h100()}, {1'000'000, 0, 8});
+    const Plans two = plans_of({operator_h100(), operator_h100()}, {1'000'000, 0, 8});
     const KernelOperatorEstimate alone = estimate_operator(two.plans[0], 1);
     const KernelOperatorEstimate shared = estimate_shared(two.all(), 1);
     CHECK(shared.symmetric);
@@ -222,19 +217,21 @@ TEST_CASE("the estimate of several devices has their totals") {
     // Sums over splits, blocks and bands are exact.
     CHECK(shared.error <= alone.error);
     CHECK(shared.error > 0.8 * alone.error);
-    const Plans wide = plans_of({h100(), h100()}, {1'000'000, 0, 8}, {.type = kFloat64});
+    const Plans wide = plans_of({operator_h100(), operator_h100()}, {1'000'000, 0, 8}, {.type = kFloat64});
     CHECK(estimate_shared(wide.all(), 1).error < 1.1 * estimate_operator(wide.plans[0], 1).error);
-    const Plans off = plans_of({h100(), h100()}, {1'000'000, 0, 8}, {.symmetric = Choice::off});
+    const Plans off =
+        plans_of({operator_h100(), operator_h100()}, {1'000'000, 0, 8}, {.symmetric = Choice::off});
     CHECK_FALSE(estimate_shared(off.all(), 1).symmetric);
     CHECK(estimate_shared(off.all(), 1).pairs == 1'000'000'000'000u);
-    const Plans one = plans_of({h100()}, {1'000'000, 0, 8});
+    const Plans one = plans_of({operator_h100()}, {1'000'000, 0, 8});
     CHECK(estimate_shared(one.all(), 1).reasons == alone.reasons);
 }
 
 TEST_CASE("items do not depend on the split of rows, so that partial sums stay the same") {
     for (const std::uint32_t qubits : {1u, 8u, 12u, 16u, 20u, 24u})
         for (const std::uint32_t columns : {1u, 2u, 3u, 7u, 64u}) {
-            const Plans plans = plans_of({h100(), h100()}, {100'000, 0, qubits}, {.symmetric = Choice::on});
+            const Plans plans =
+                plans_of({operator_h100(), operator_h100()}, {100'000, 0, qubits}, {.symmetric = Choice::on});
             const SharedProduct product = plans.shared(columns);
             REQUIRE(product.symmetric);
             for (const ApplyPass& pass :
