@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes <weft/mpi/distributed.hpp>: kernel matrices over ranks.
+// Completes <weft/mpi/distributed.hpp> and <weft/mpi/block_cyclic.hpp>: kernel matrices over ranks.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <weft/error.hpp>
+#include <weft/mpi/block_cyclic.hpp>
 #include <weft/mpi/distributed.hpp>
 
 #include "base/batch_call.hpp"

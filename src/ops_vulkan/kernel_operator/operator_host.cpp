@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <weft/error.hpp>
-#include <weft/ops/encode.hpp>
+#include <weft/ops/encode_error.hpp>
 
 #include "ops/kernel_operator/operator_check.hpp"
 

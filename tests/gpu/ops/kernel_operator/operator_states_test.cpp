@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <weft/devices.hpp>
-#include <weft/ops/encode.hpp>
+#include <weft/ops/encode_error.hpp>
 #include <weft/ops/kernel_operator.hpp>
 #include <weft/ops/kernel_solve.hpp>
 #include <weft/stream.hpp>
