@@ -31,7 +31,7 @@ add_row(src/ops/field base/ host/ shaders/field/)
 add_row(src/ops/ntt base/ host/ ops/field/ shaders/field/ shaders/ntt/)
 add_row(src/ops/encode base/ host/ shaders/encode/)
 add_row(src/ops/kernel_matrix base/ devices/ host/ ops/encode/footprint.hpp shaders/gram/ shaders/kernel_matrix/)
-add_row(src/ops/kernel_operator base/ host/ ops/kernel_matrix/ shaders/kernel_operator/)
+add_row(src/ops/kernel_operator base/ devices/ host/ ops/kernel_matrix/ shaders/kernel_operator/)
 add_row(src/ops/kernel_solve base/ host/ ops/kernel_matrix/ ops/kernel_operator/)
 add_row(src/ops/lattice base/ devices/ host/ shaders/lattice/)
 add_row(src/dlpack)
@@ -60,8 +60,8 @@ add_row(src/ops_cuda/ntt base/ cuda/ devices/ host/ ops/field/ ops/ntt/ ops_cuda
 add_row(src/ops_cuda/encode base/ cuda/ devices/ host/ ops/encode/ shaders/encode/ shaders/shared/)
 add_row(src/ops_cuda/kernel_matrix base/ cuda/ devices/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ plan/work/share_queue.hpp shaders/encode/ shaders/gram/
         shaders/kernel_matrix/ shaders/shared/)
-add_row(src/ops_cuda/kernel_operator base/ cuda/ ops/kernel_matrix/ ops/kernel_operator/ shaders/encode/ shaders/kernel_matrix/
-        shaders/kernel_operator/ shaders/shared/)
+add_row(src/ops_cuda/kernel_operator base/ cuda/ devices/ ops/kernel_matrix/ ops/kernel_operator/ ops/kernel_solve/
+        ops_cuda/kernel_matrix/ shaders/encode/ shaders/kernel_matrix/ shaders/kernel_operator/ shaders/shared/)
 add_row(src/ops_cuda/lattice base/ cuda/ devices/ host/ ops/lattice/ shaders/lattice/ shaders/shared/)
 add_row(src/mpi base/ ops/kernel_matrix/ ops/kernel_operator/operator_check.hpp ops/kernel_operator/operator_ranks.hpp ops_vulkan/kernel_matrix/kernel_shares.hpp)
 add_row(src/capi)
