@@ -38,7 +38,8 @@ WEFT_GPU uint own_column() {
 WEFT_GPU Real4 four_samples(uint plane, uint first) {
     if (first % 4u == 0u) return plane_fours[(plane * p.stride + min(first, p.stride - 4u)) / 4u];
     Real4 four;
-    WEFT_UNROLL for (uint e = 0; e < 4u; ++e) four[e] = planes[plane * p.stride + min(first + e, p.stride - 1u)];
+    WEFT_UNROLL for (uint e = 0; e < 4u; ++e) four[e] =
+        planes[plane * p.stride + min(first + e, p.stride - 1u)];
     return four;
 }
 

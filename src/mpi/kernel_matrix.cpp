@@ -114,9 +114,9 @@ std::vector<core::Share> make_tiles(RanksState& ranks, Where& where, const HostM
                                     const DevicePlans& plans, const MatrixItems& items) {
     const std::uint64_t count = items.count(), devices = RankDevices(where).count();
     const auto all_ranks = static_cast<std::uint64_t>(ranks.size());
-    // Several tiles overlap with each other; few leave less to wait for at the end. One device goes on with the
-    // next tiles while the last ones are copied. Several devices begin anew, so they take half of their rank's
-    // part of what is left.
+    // Several tiles overlap with each other; few leave less to wait for at the end. One device goes on with
+    // the next tiles while the last ones are copied. Several devices begin anew, so they take half of their
+    // rank's part of what is left.
     const auto step_at = [&](std::uint64_t at) {
         return devices == 1 ? std::clamp<std::uint64_t>(count / (all_ranks * 8), 1, 4)
                             : std::max(devices, (count - at) / (2 * all_ranks));
