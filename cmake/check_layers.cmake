@@ -161,7 +161,7 @@ check_includes("only src/vulkan may include Vulkan or volk" PATTERN "(vulkan/vul
 check_includes("only src/cuda and src/ops_cuda may include CUDA" PATTERN "(cuda[._]|cuda_runtime|driver_types|vector_types|mma)"
     FOLDERS include src/base src/plan src/trace src/host src/devices src/ops src/dlpack src/glsl src/vulkan src/ops_vulkan src/mpi src/capi shaders)
 check_includes("only src/mpi may include MPI" PATTERN "mpi\\.h"
-    FOLDERS include ${above_the_wall} src/vulkan shaders examples EXCEPT include/weft/mpi/distributed.hpp)
+    FOLDERS include ${above_the_wall} src/vulkan shaders examples EXCEPT include/weft/mpi/ranks.hpp)
 check_includes("the public API knows neither src nor shaders" PATTERN "(${src_folders}|capi/|dlpack/dlpack|shaders/)" FOLDERS include)
 check_includes("the C API, tools, examples and gpu tests use the public API only" PATTERN "${src_folders}"
     FOLDERS src/capi tools examples tests/gpu tests/capi tests/consumer)

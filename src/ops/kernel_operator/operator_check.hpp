@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <weft/error.hpp>
-#include <weft/ops/encode.hpp>
+#include <weft/ops/encode_error.hpp>
 #include <weft/ops/kernel_operator.hpp>
 
 #include "ops/kernel_matrix/kernel_check.hpp"

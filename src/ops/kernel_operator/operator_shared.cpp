@@ -111,7 +111,10 @@ OpReport apply_shared(const ProductDevices& devices, const ConstHostArray& v, co
     constexpr std::uint64_t kRowsOfItem = 1024;
     const std::uint64_t items = divide_up(count, kRowsOfItem), bytes = columns * out.type.bytes();
     Call call = shared_call(first, items, pairs, host);
-    call.least_items = least_items(devices, least_pairs(first) / (pairs / items + 1), items, count * columns);
+    // By features each share would make the sums over all columns again, so one device makes all rows.
+    const std::uint64_t usual =
+        product.method() == KernelOperatorMethod::low_rank ? items : least_pairs(first) / (pairs / items + 1);
+    call.least_items = least_items(devices, usual, items, count * columns);
     call.repeatable = host.b == 0;
     call.worker = [&](std::size_t device) -> core::DeviceWorker {
         return [&, make = devices.rows(device)](const core::Share& share, core::ShareWatch& watch) {
