@@ -116,8 +116,7 @@ KernelOperator::KernelOperator(Devices& devices, const weft::detail::GivenStates
 KernelOperatorEstimate estimate_kernel_operator(Devices& devices, const KernelMatrixCircuit& circuit,
                                                 const KernelMatrixShape& shape, std::uint32_t columns,
                                                 const KernelOperatorOptions& options) {
-    const kernels::CircuitFacts facts =
-        kernels::check_operator(circuit, shape, shape.others != 0, options);
+    const kernels::CircuitFacts facts = kernels::check_operator(circuit, shape, shape.others != 0, options);
     kernels::check_columns(columns);
     return kernels::estimate_on_each(plans_on(devices, facts, shape, options), columns);
 }
