@@ -11,7 +11,7 @@
 #include <weft/weft.hpp>
 
 #include "conformance/kernel_operator_cases.hpp"
-#include "conformance/places.hpp"
+#include "conformance/kernel_operator_places.hpp"
 #include "support/gpu_fixture.hpp"
 #include "support/kernel_oracle.hpp"
 #include "support/operator_oracle.hpp"
@@ -19,21 +19,6 @@
 namespace {
 
 using namespace weft_test;
-
-template <class Place, class... Arguments>
-auto operator_at(Place& place, const Arguments&... a) {
-#ifdef WEFT_CONFORMANCE_CUDA
-    if constexpr (Place::kCuda && Place::kHost)
-        return weft::cuda::KernelOperator(a...);
-    else if constexpr (Place::kCuda)
-        return weft::cuda::KernelOperator(place.stream(), a...);
-    else
-#endif
-        if constexpr (Place::kHost)
-        return weft::KernelOperator(place.backend(), a...);
-    else
-        return weft::KernelOperator(place.stream(), a...);
-}
 
 Table table(std::size_t rows, std::size_t columns, std::uint32_t seed) {
     const std::vector<float> values = scattered<float>(rows * columns, seed);

@@ -11,32 +11,13 @@
 #include <weft/weft.hpp>
 
 #include "conformance/kernel_operator_cases.hpp"
-#include "conformance/places.hpp"
+#include "conformance/kernel_operator_places.hpp"
 #include "support/gpu_fixture.hpp"
 #include "support/operator_oracle.hpp"
 
 namespace {
 
 using namespace weft_test;
-
-template <class Place, class... Arguments>
-auto operator_at([[maybe_unused]] Place& place, const Arguments&... a) {
-#ifdef WEFT_CONFORMANCE_C
-    return c_kernel_operator(place, a...);
-#else
-#ifdef WEFT_CONFORMANCE_CUDA
-    if constexpr (Place::kCuda && Place::kHost)
-        return weft::cuda::KernelOperator(a...);
-    else if constexpr (Place::kCuda)
-        return weft::cuda::KernelOperator(place.stream(), a...);
-    else
-#endif
-        if constexpr (Place::kHost)
-        return weft::KernelOperator(place.backend(), a...);
-    else
-        return weft::KernelOperator(place.stream(), a...);
-#endif
-}
 
 /// The operator of features `x`, and `y` unless it is empty.
 template <class In, class Place>

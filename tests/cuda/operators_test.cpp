@@ -267,19 +267,6 @@ TEST_CASE("cuda operators: values that have no place in totals, refusals, stops"
 
 namespace {
 
-/// Gaussian elimination of a positive definite matrix; `b` becomes the solution.
-void eliminate(std::vector<double> a, std::vector<double>& b, std::size_t n, std::size_t columns) {
-    for (std::size_t k = 0; k < n; ++k)
-        for (std::size_t i = 0; i < n; ++i) {
-            if (i == k) continue;
-            const double factor = a[i * n + k] / a[k * n + k];
-            for (std::size_t j = k; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
-            for (std::size_t c = 0; c < columns; ++c) b[i * columns + c] -= factor * b[k * columns + c];
-        }
-    for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t c = 0; c < columns; ++c) b[i * columns + c] /= a[i * n + i];
-}
-
 constexpr std::uint32_t kQubits = 4;
 constexpr std::size_t kSamples = 300;
 
