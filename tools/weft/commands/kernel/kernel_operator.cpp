@@ -30,6 +30,8 @@ std::vector<To> converted(const ConstHostArray& from) {
 OperatorCall::OperatorCall(const OperatorArguments& arguments)
     : states_(arguments.circuit.states), checkpoint_(arguments.checkpoint) {
     arguments.circuit.require_consistent();
+    if (arguments.mpi && arguments.device.backend == "cuda")
+        throw Failure(Exit::usage, "--mpi: not with --backend cuda (leave one out)");
     if (arguments.resume && arguments.checkpoint.empty())
         throw Failure(Exit::usage, "--resume: needs the file that --checkpoint names");
     if (arguments.jitter != 0 && !arguments.normalize)
