@@ -160,17 +160,15 @@ void run_eigen(const OperatorArguments& arguments) {
         run_eigen_of<float>(arguments, call, *target);
 }
 
-constexpr const char* kFiles = ": .npy, .npz, FILE.h5:/PATH, or a table named .csv, .tsv or .txt";
-
 void add_file(CLI::App& command, const char* name, std::string& file, const std::string& text) {
-    command.add_option(name, file, text + kFiles)->required()->type_name("FILE");
+    command.add_option(name, file, text + ": " + kTableFiles)->required()->type_name("FILE");
 }
 
-using Run = void (*)(const OperatorArguments&);
+using RunModel = void (*)(const OperatorArguments&);
 
 /// A command with the options that all four have. `dtype`: what is used without --dtype.
 CLI::App& add_command(CLI::App& kernel, const char* name, const char* summary, const char* dtype,
-                      const std::shared_ptr<OperatorArguments>& arguments, Run run) {
+                      const std::shared_ptr<OperatorArguments>& arguments, RunModel run) {
     CLI::App& command = *kernel.add_subcommand(name, summary);
     command.add_option("-o,--output", arguments->out, "Result; replaced if it is there")
         ->type_name("FILE.npy");

@@ -8,7 +8,6 @@
 namespace weft::tool {
 namespace {
 
-constexpr ElementType kNumbers[] = {kFloat64, kFloat32};
 constexpr std::uint64_t kMostColumns = 64;
 
 template <class To>
