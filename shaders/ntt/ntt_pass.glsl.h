@@ -8,13 +8,15 @@
 // shader that is not compact has kFactorRows: rows for whose factors there is shared memory, all if flags may
 // have kNttRowFactors.
 //
-// Values may have another type within a step, Kept: kept_of(x), kept_sum(a, b), kept_difference(a, b),
-// kept_product(a, x) with an entry of a table, kept_settled(a) for the Element. Then Elements may be p or
-// more, but for entries of tables: pass_product(x, y) takes such an x, and canonical_of(x) reduces it.
-// kept_turn(a, level, power) is the product with the power of the root of order 2^(level + 1).
+// The shader that is not compact has more, because values may have another type within a step, Kept:
+// kept_of(x), kept_sum(a, b), kept_difference(a, b), kept_product(a, x) with an entry of a table,
+// kept_settled(a) for the Element. Then Elements may be p or more, but for entries of tables:
+// pass_product(x, y) takes such an x, and canonical_of(x) reduces it. kept_turn(a, level, power) is the
+// product with the power of the root of order 2^(level + 1), and kept_quick(a, quick_at(table, i, n)) the one
+// with entry i of a table of n entries in the form in which a product takes the fewest instructions.
 #include "shaders/ntt/ntt_index.h"
 
-#if !defined(Kept)
+#if defined(WEFT_NTT_COMPACT)
 #define Kept Element
 #define kept_of(x) (x)
 #define kept_sum sum_of
@@ -23,8 +25,6 @@
 #define kept_settled(x) (x)
 #define canonical_of(x) (x)
 #define pass_product product_of
-#endif
-#if !defined(kept_turn)
 #define kept_turn(x, level, power) \
     product_of(x, table_at(p.roots + (uint(power) << (p.root_bits - 1u - uint(level)))))
 #endif
@@ -161,32 +161,37 @@ WEFT_GPU uint upper_index(uint position) {
     return (index_of(position) & low_mask(p.low)) >> p.split;
 }
 
-#if defined(WEFT_NTT_COMPACT)
 WEFT_GPU Element high_factor(uint first, uint row) {
     return row_factor(row, upper_index(first));
 }
-#else
-// Those of the tile, made once.
 
-#if WEFT_FIELD_WORDS == 2
-WEFT_GROUP(uvec2, row_factors, kFactorRows);
+#if defined(WEFT_NTT_COMPACT)
+#define kept_quick kept_product
 WEFT_GPU Element row_factor_at(uint row) {
-    return limbs2x32(row_factors[row]);
+    return row_factor(row, 0u);  // never: the compact shader has no kNttRowFactors
 }
 #else
-WEFT_GROUP(uint, row_factors, kFactorRows);
-WEFT_GPU Element row_factor_at(uint row) {
-    return limbs1x32(row_factors[row]);
+// Those of the rows of the tile, made once.
+#if WEFT_FIELD_WORDS == 2
+WEFT_GROUP(uvec4, row_factors, 2u * kFactorRows);
+WEFT_GPU void put_row_factor(uint row, Element z) {
+    const QuickGoldilocks q = quick_of_montgomery(z);
+    row_factors[row] = uvec4(uint(q.low[0]), uint(q.low[1]), uint(q.low[2]), uint(q.low[3]));
+    row_factors[kFactorRows + row] =
+        uvec4(uint(q.high[0]), uint(q.high[1]), uint(q.high[2]), uint(q.high[3]));
+}
+WEFT_GPU QuickGoldilocks row_factor_at(uint row) {
+    return quick_of(row_factors[row], row_factors[kFactorRows + row]);
+}
+#else
+WEFT_GROUP(uvec2, row_factors, kFactorRows);
+WEFT_GPU void put_row_factor(uint row, Element z) {
+    row_factors[row] = quick_of_montgomery(z, modulus(), kN0);
+}
+WEFT_GPU uvec2 row_factor_at(uint row) {
+    return row_factors[row];
 }
 #endif
-WEFT_GPU void put_row_factor(uint row, Element z) {
-    row_factors[row] = part_of(z, 0);
-}
-
-WEFT_GPU Element high_factor(uint first, uint row) {
-    if (flag(kNttRowFactors)) return row_factor_at(row);
-    return row_factor(row, upper_index(first));
-}
 #endif
 
 // What the pass multiplies the result in row `first_row` + j by. `first` is the position of `first_row`, and
@@ -195,8 +200,15 @@ WEFT_GPU Element finished(Kept x, uint first, uint first_row, uint j, uint posit
     Element y;
     if (flag(kNttFactors)) {
         const uint rest = index_of(first) & low_mask(p.split);
-        y = kept_product(x, table_at(p.factors + (first_row << p.split) + rest + (j << p.split)));
-        if (flag(kNttFactorsHigh)) y = pass_product(y, high_factor(first, first_row + j));
+        const Element factor = table_at(p.factors + (first_row << p.split) + rest + (j << p.split));
+        if (flag(kNttRowFactors))
+            y = pass_product(kept_quick(x, row_factor_at(first_row + j)), factor);
+        else
+            y = kept_product(x, factor);
+        if (flag(kNttFactorsHigh) && !flag(kNttRowFactors))
+            y = pass_product(y, high_factor(first, first_row + j));
+    } else if (flag(kNttRowFactors)) {
+        y = kept_quick(x, row_factor_at(first_row + j));
     } else if (flag(kNttFactorsHigh)) {
         y = kept_product(x, high_factor(first, first_row + j));
     } else {
@@ -262,13 +274,13 @@ WEFT_GPU Place step_place(uint u, uint low, uint bits, bool by_columns) {
     return at;
 }
 
+#if defined(WEFT_NTT_COMPACT)
+
 // What element u is multiplied by after the step: a power that depends on the rows that remain. 0: nothing.
 WEFT_GPU uint twiddle_power(uint u, uint low, uint bits, bool by_columns) {
     const uint rest = place_of(u >> bits, low, bits, by_columns).row & low_mask(low);
     return (rest * reversed_bits(u & low_mask(bits), bits)) << (p.root_bits - low - bits);
 }
-
-#if defined(WEFT_NTT_COMPACT)
 
 // Few products in the code, because each takes many instructions: tiles are in shared memory between all
 // parts, and an invocation multiplies its own elements in loops.
@@ -355,6 +367,7 @@ WEFT_GPU void make_row_factors(uint tile) {
 // All in registers, and only what has to be in shared memory.
 WEFT_GPU void transform_tile(uint tile) {
     Held x;
+    uint roots = p.quick_roots;  // the table of the step
     if (flag(kNttLoadStaged)) load_staged(tile);
     WEFT_UNROLL for (uint step = 0u; step < kMostSteps; ++step) {
         if (step < kSteps) {
@@ -388,8 +401,8 @@ WEFT_GPU void transform_tile(uint tile) {
                 else if (j == 0u)
                     y = kept_settled(x.at[u]);
                 else
-                    y = kept_product(x.at[u],
-                                     table_at(p.roots + twiddle_power(uint(u), low, bits, by_columns)));
+                    y = kept_quick(x.at[u], quick_at(roots, (j << low) + (first.row & low_mask(low)),
+                                                     1u << (low + bits)));
                 if (low == 0u && !flag(kNttStoreStaged)) {
                     const uint distance = p.out_stride * distance_of(low, bits, flag(kNttStoreReversed));
                     store_to(
@@ -400,6 +413,7 @@ WEFT_GPU void transform_tile(uint tile) {
                 }
             }
             if (low != 0u) barrier();
+            roots += 1u << (low + bits);
         }
     }
     if (flag(kNttStoreStaged)) store_staged(tile);

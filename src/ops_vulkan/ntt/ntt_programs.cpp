@@ -13,7 +13,7 @@
 namespace weft::kernels {
 namespace {
 
-enum class NttModule { tables, compact, pass };
+enum class NttModule { tables, quick, compact, pass };
 
 struct NttModuleWords {
     NttModule module;
@@ -48,25 +48,15 @@ std::vector<SpecConstant> field_constants_of(const shared::FieldConstants& f, co
     return constants;
 }
 
-// Powers of the root of order 16, as the shader that is not compact multiplies by them.
 void add_turns(std::vector<SpecConstant>& constants, Field field, const NttPlan& plan) {
+    const NttTurns turns = ntt_turns(field, plan);
     if (plan.words == 2) {
-        FieldWords two{};
-        two.word[0] = 2;
-        const FieldWords step = ntt_power(field, to_montgomery_words(field, two), 12);
-        std::uint32_t turns = 1;
-        while (!std::equal(plan.root16.word, plan.root16.word + 2, ntt_power(field, step, turns).word))
-            turns += 2;
-        constants.emplace_back(44u, turns);
+        constants.emplace_back(44u, turns.power);
         return;
     }
-    FieldWords one{};
-    one.word[0] = 1;
-    for (std::uint32_t i = 1; i < 8; ++i) {
-        const std::uint64_t turn = montgomery_on_host(field, ntt_power(field, plan.root16, i), one).word[0];
-        constants.emplace_back(43u + i, static_cast<std::uint32_t>(turn));
-        constants.emplace_back(50u + i,
-                               static_cast<std::uint32_t>((turn << 32) / field_constants(field).p.word[0]));
+    for (std::uint32_t i = 0; i < 7; ++i) {
+        constants.emplace_back(44u + i, turns.turn[i]);
+        constants.emplace_back(51u + i, turns.quotient[i]);
     }
 }
 
@@ -97,15 +87,33 @@ Parameters table_parameters(std::uint32_t words, const NttTable& table) {
 }
 
 // Whatever decides the entries.
-core::ScratchCache::Key key_of(Field field, std::uint32_t words, const std::vector<NttTable>& tables) {
+core::ScratchCache::Key key_of(Field field, NttModule module, std::uint32_t words,
+                               const std::vector<NttTable>& tables) {
     constexpr std::uint64_t kTables = 0x6e7474;  // no key of another family begins with it
-    core::ScratchCache::Key key{kTables, static_cast<std::uint64_t>(field)};
+    core::ScratchCache::Key key{kTables, static_cast<std::uint64_t>(module),
+                                static_cast<std::uint64_t>(field)};
     for (const NttTable& t : tables) {
         key.insert(key.end(), {t.count, t.row_bits, t.split});
         key.insert(key.end(), t.base.word, t.base.word + words);
         key.insert(key.end(), t.scale.word, t.scale.word + words);
     }
     return key;
+}
+
+BufferView<const std::uint32_t> made(const Stream& stream, Field field, const NttPlan& plan, NttModule module,
+                                     const std::vector<NttTable>& tables, std::uint64_t entry_words) {
+    return core::kept_buffer(
+        stream, key_of(field, module, plan.words, tables), ntt_entries(tables) * entry_words, "ntt tables",
+        [&](Stream& steps, const BufferView<std::uint32_t>& words) {
+            const std::uint32_t local_size = 64;
+            const Program program(
+                steps, module_of(plan, module),
+                ProgramOptions{.name = "ntt_tables",
+                               .constants = field_constants_of(field_constants(field), plan, local_size),
+                               .max_workgroups = std::max(steps.device().limits.max_workgroup_count[0], 1u)});
+            for (const NttTable& table : tables)
+                steps.dispatch(program, {words}, table.count, table_parameters(plan.words, table));
+        });
 }
 
 }  // namespace
@@ -129,18 +137,11 @@ Program ntt_program(const Stream& stream, Field field, const NttPlan& plan, cons
 
 BufferView<const std::uint32_t> ntt_table_words(const Stream& stream, Field field, const NttPlan& plan,
                                                 const std::vector<NttTable>& tables) {
-    return core::kept_buffer(
-        stream, key_of(field, plan.words, tables), ntt_entries(tables) * plan.words, "ntt tables",
-        [&](Stream& steps, const BufferView<std::uint32_t>& words) {
-            const std::uint32_t local_size = 64;
-            const Program program(
-                steps, module_of(plan, NttModule::tables),
-                ProgramOptions{.name = "ntt_tables",
-                               .constants = field_constants_of(field_constants(field), plan, local_size),
-                               .max_workgroups = std::max(steps.device().limits.max_workgroup_count[0], 1u)});
-            for (const NttTable& table : tables)
-                steps.dispatch(program, {words}, table.count, table_parameters(plan.words, table));
-        });
+    return made(stream, field, plan, NttModule::tables, tables, plan.words);
+}
+
+BufferView<const std::uint32_t> ntt_quick_words(const Stream& stream, Field field, const NttPlan& plan) {
+    return made(stream, field, plan, NttModule::quick, plan.quick, ntt_quick_words(plan.words));
 }
 
 }  // namespace weft::kernels
