@@ -31,7 +31,7 @@ add_row(src/ops/field base/ host/ shaders/field/)
 add_row(src/ops/ntt base/ host/ ops/field/ shaders/field/ shaders/ntt/)
 add_row(src/ops/encode base/ host/ shaders/encode/)
 add_row(src/ops/kernel_matrix base/ devices/ host/ ops/encode/footprint.hpp shaders/gram/ shaders/kernel_matrix/)
-add_row(src/ops/kernel_operator base/ host/ ops/kernel_matrix/ shaders/kernel_operator/)
+add_row(src/ops/kernel_operator base/ devices/ host/ ops/kernel_matrix/ shaders/kernel_operator/)
 add_row(src/ops/kernel_solve base/ host/ ops/kernel_matrix/ ops/kernel_operator/)
 add_row(src/ops/lattice base/ devices/ host/ shaders/lattice/)
 add_row(src/dlpack)
@@ -60,8 +60,8 @@ add_row(src/ops_cuda/ntt base/ cuda/ devices/ host/ ops/field/ ops/ntt/ ops_cuda
 add_row(src/ops_cuda/encode base/ cuda/ devices/ host/ ops/encode/ shaders/encode/ shaders/shared/)
 add_row(src/ops_cuda/kernel_matrix base/ cuda/ devices/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ plan/work/share_queue.hpp shaders/encode/ shaders/gram/
         shaders/kernel_matrix/ shaders/shared/)
-add_row(src/ops_cuda/kernel_operator base/ cuda/ ops/kernel_matrix/ ops/kernel_operator/ shaders/encode/ shaders/kernel_matrix/
-        shaders/kernel_operator/ shaders/shared/)
+add_row(src/ops_cuda/kernel_operator base/ cuda/ devices/ ops/kernel_matrix/ ops/kernel_operator/ ops/kernel_solve/
+        ops_cuda/kernel_matrix/ shaders/encode/ shaders/kernel_matrix/ shaders/kernel_operator/ shaders/shared/)
 add_row(src/ops_cuda/lattice base/ cuda/ devices/ host/ ops/lattice/ shaders/lattice/ shaders/shared/)
 add_row(src/mpi base/ ops/kernel_matrix/ ops/kernel_operator/operator_check.hpp ops/kernel_operator/operator_ranks.hpp ops_vulkan/kernel_matrix/kernel_shares.hpp)
 add_row(src/capi)
@@ -161,7 +161,7 @@ check_includes("only src/vulkan may include Vulkan or volk" PATTERN "(vulkan/vul
 check_includes("only src/cuda and src/ops_cuda may include CUDA" PATTERN "(cuda[._]|cuda_runtime|driver_types|vector_types|mma)"
     FOLDERS include src/base src/plan src/trace src/host src/devices src/ops src/dlpack src/glsl src/vulkan src/ops_vulkan src/mpi src/capi shaders)
 check_includes("only src/mpi may include MPI" PATTERN "mpi\\.h"
-    FOLDERS include ${above_the_wall} src/vulkan shaders examples EXCEPT include/weft/mpi/distributed.hpp)
+    FOLDERS include ${above_the_wall} src/vulkan shaders examples EXCEPT include/weft/mpi/ranks.hpp)
 check_includes("the public API knows neither src nor shaders" PATTERN "(${src_folders}|capi/|dlpack/dlpack|shaders/)" FOLDERS include)
 check_includes("the C API, tools, examples and gpu tests use the public API only" PATTERN "${src_folders}"
     FOLDERS src/capi tools examples tests/gpu tests/capi tests/consumer)

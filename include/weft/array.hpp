@@ -17,6 +17,7 @@
 #include <type_traits>
 
 #include <weft/buffer.hpp>
+#include <weft/host_buffer.hpp>
 
 namespace weft {
 

@@ -21,6 +21,7 @@
 
 #include <weft/backend.hpp>
 #include <weft/buffer.hpp>
+#include <weft/host_buffer.hpp>
 #include <weft/program.hpp>
 #include <weft/stream.hpp>
 

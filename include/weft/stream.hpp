@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ordered work on resident buffers, points in that work, and work that is recorded once and runs many times.
+// Ordered work on resident buffers.
 //
 // Example:
 //     weft::Backend backend;
@@ -14,55 +14,28 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <weft/backend.hpp>
 #include <weft/batch.hpp>
 #include <weft/buffer.hpp>
+#include <weft/event.hpp>
+#include <weft/host_buffer.hpp>
 #include <weft/program.hpp>
+#include <weft/sequence.hpp>
 
 namespace weft {
 
 namespace core {
-class CommandList;
 class StreamState;
-struct EventState;
 }  // namespace core
 
 namespace detail {
-
-/// A shared_ptr that refuses use once it was moved from, while one that was never set is legal.
-template <class T>
-class Movable {
-  public:
-    Movable() = default;
-    explicit Movable(std::shared_ptr<T> object) : object_(std::move(object)) {}
-    Movable(const Movable&) = default;
-    Movable& operator=(const Movable&) = default;
-    Movable(Movable&& other) noexcept
-        : object_(std::move(other.object_)), moved_(std::exchange(other.moved_, true)) {}
-    Movable& operator=(Movable&& other) noexcept {
-        if (this == &other) return *this;
-        object_ = std::move(other.object_);
-        moved_ = std::exchange(other.moved_, true);
-        return *this;
-    }
-    ~Movable() = default;
-
-    const std::shared_ptr<T>& get(const char* type) const {
-        if (moved_) throw Error(Errc::invalid_argument, std::string(type) + ": used after it was moved from");
-        return object_;
-    }
-
-  private:
-    std::shared_ptr<T> object_;
-    bool moved_ = false;
-};
 
 /// What fills elements of T: a word for elements of any type, and for those of 4 bytes one of their values.
 template <class Value, class T>
@@ -72,44 +45,6 @@ concept FillValue = !std::is_const_v<T> &&
                       !std::same_as<Value, bool> && sizeof(Value) <= 4));
 
 }  // namespace detail
-
-/// A point in the work of a stream: reached when everything submitted to it before is done. Cheap to copy;
-/// may be used from any thread. A default-made Event is always reached; one that was moved from refuses use.
-class Event {
-  public:
-    Event() = default;
-    /// Errors: device_lost.
-    bool done() const;
-    /// false: not yet reached when the time was up; nothing is lost. Errors: device_lost, driver.
-    bool wait(std::chrono::nanoseconds timeout = (std::chrono::nanoseconds::max)()) const;
-
-  private:
-    friend struct detail::Access;
-    explicit Event(std::shared_ptr<const core::EventState> state) : state_(std::move(state)) {}
-    const std::shared_ptr<const core::EventState>& state() const { return state_.get("Event"); }
-
-    detail::Movable<const core::EventState> state_;
-};
-
-/// Steps recorded by Stream::record, with the barriers between them. It runs any number of times, each time
-/// for the cost of one submission. Keeps the buffers that it uses alive. Cheap to copy; streams of the same
-/// backend may replay it from different threads. One that was moved from refuses use.
-class Sequence {
-  public:
-    Sequence() = default;  ///< of no steps
-
-    std::uint64_t steps() const;       ///< dispatches, copies, fills and uploads
-    std::uint64_t dispatches() const;  ///< those of them that run a program
-    /// Barriers between the steps. There is none between steps that use different memory.
-    std::uint64_t barriers() const;
-
-  private:
-    friend struct detail::Access;
-    explicit Sequence(std::shared_ptr<core::CommandList> list) : list_(std::move(list)) {}
-    const std::shared_ptr<core::CommandList>& list() const { return list_.get("Sequence"); }
-
-    detail::Movable<core::CommandList> list_;
-};
 
 /// Which of the device's queues a stream submits to. Where the plan has one queue for all, they are the same.
 enum class StreamQueue { compute, upload, download };

@@ -16,10 +16,16 @@
 #include <weft/devices.hpp>
 #include <weft/dlpack.hpp>
 #include <weft/error.hpp>
+#include <weft/event.hpp>
 #include <weft/glsl.hpp>
+#include <weft/host_buffer.hpp>
 #include <weft/job.hpp>
+#include <weft/memory_report.hpp>
 #include <weft/ops/encode.hpp>
+#include <weft/ops/encode_error.hpp>
 #include <weft/ops/field.hpp>
+#include <weft/ops/field_info.hpp>
+#include <weft/ops/kernel_circuit.hpp>
 #include <weft/ops/kernel_matrix.hpp>
 #include <weft/ops/kernel_operator.hpp>
 #include <weft/ops/kernel_post.hpp>
@@ -32,6 +38,7 @@
 #include <weft/ops/ntt.hpp>
 #include <weft/profile.hpp>
 #include <weft/program.hpp>
+#include <weft/sequence.hpp>
 #include <weft/stream.hpp>
 #include <weft/tune/bandwidth.hpp>
 #include <weft/tune/engine.hpp>

@@ -7,8 +7,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <weft/buffer.hpp>
 #include <weft/device.hpp>
+#include <weft/memory_report.hpp>
 
 #include "bindings.hpp"
 #include "calls.hpp"

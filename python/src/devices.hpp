@@ -9,8 +9,8 @@
 
 #include <nanobind/nanobind.h>
 
-#include <weft/buffer.hpp>
 #include <weft/devices.hpp>
+#include <weft/host_buffer.hpp>
 
 namespace weft::python {
 

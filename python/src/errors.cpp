@@ -4,7 +4,7 @@
 #include <exception>
 
 #include <weft/error.hpp>
-#include <weft/ops/encode.hpp>
+#include <weft/ops/encode_error.hpp>
 
 namespace nb = nanobind;
 

@@ -29,6 +29,7 @@ layout(push_constant) uniform Push {
 #define Real4 vec4
 #endif
 layout(set = 0, binding = 0) readonly buffer Planes { Real planes[]; };
+layout(set = 0, binding = 0) readonly buffer PlaneFours { Real4 plane_fours[]; };
 // WEFT_TIMES: the buffer has the values of other qubits, which are multiplied by those of these qubits; not with
 // kFours.
 #if defined(WEFT_TIMES)

@@ -4,6 +4,7 @@
 
 #include <weft/config.hpp>
 #include <weft/device.hpp>
+#include <weft/memory_report.hpp>
 
 #include "capi/batch_options.hpp"
 #include "capi/handle.hpp"

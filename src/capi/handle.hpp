@@ -12,8 +12,8 @@
 
 #include <weft/backend.hpp>
 #include <weft/batch.hpp>
-#include <weft/buffer.hpp>
 #include <weft/devices.hpp>
+#include <weft/host_buffer.hpp>
 #include <weft/ops/encode.hpp>
 #include <weft/ops/kernel_operator.hpp>
 #include <weft/ops/kernel_store.hpp>

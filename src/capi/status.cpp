@@ -6,7 +6,7 @@
 #include <new>
 #include <vector>
 
-#include <weft/ops/encode.hpp>
+#include <weft/ops/encode_error.hpp>
 #include <weft/version.hpp>
 
 #include "capi/texts.hpp"

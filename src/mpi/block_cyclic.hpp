@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <weft/mpi/distributed.hpp>
+#include <weft/mpi/block_cyclic.hpp>
 
 #include "ops/kernel_matrix/store_tiles.hpp"
 

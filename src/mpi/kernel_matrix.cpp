@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes <weft/mpi/distributed.hpp>: kernel matrices over ranks.
+// Completes <weft/mpi/distributed.hpp> and <weft/mpi/block_cyclic.hpp>: kernel matrices over ranks.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <weft/error.hpp>
+#include <weft/mpi/block_cyclic.hpp>
 #include <weft/mpi/distributed.hpp>
 
 #include "base/batch_call.hpp"
@@ -112,9 +113,14 @@ template <class Where>
 std::vector<core::Share> make_tiles(RanksState& ranks, Where& where, const HostMatrixCall& call,
                                     const DevicePlans& plans, const MatrixItems& items) {
     const std::uint64_t count = items.count(), devices = RankDevices(where).count();
-    const auto shares = static_cast<std::uint64_t>(ranks.size()) * 8 * devices;
-    // Several tiles overlap with each other; few leave less to wait for at the end.
-    const std::uint64_t step = std::clamp<std::uint64_t>(count / shares, 1, 4) * devices;
+    const auto all_ranks = static_cast<std::uint64_t>(ranks.size());
+    // Several tiles overlap with each other; few leave less to wait for at the end. One device goes on with
+    // the next tiles while the last ones are copied. Several devices begin anew, so they take half of their
+    // rank's part of what is left.
+    const auto step_at = [&](std::uint64_t at) {
+        return devices == 1 ? std::clamp<std::uint64_t>(count / (all_ranks * 8), 1, 4)
+                            : std::max(devices, (count - at) / (2 * all_ranks));
+    };
     core::ProgressMeter meter("kernel_matrix", call.batch, count);
     BatchOptions each = call.batch;
     each.progress = {};
@@ -123,11 +129,13 @@ std::vector<core::Share> make_tiles(RanksState& ranks, Where& where, const HostM
     ItemMaker maker(where, quiet, plans, items);
     std::vector<core::Share> made;
     try {
+        std::uint64_t step = step_at(0);
         for (std::uint64_t at = ranks.take(step); at < count; at = ranks.take(step)) {
             if (ranks.count_is_stopped()) break;
             meter.show(at);
             made.push_back({at, std::min(step, count - at)});
             maker.make(made.back());
+            step = step_at(at);
         }
         maker.finish();
     } catch (...) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes <weft/mpi/distributed.hpp>: the ranks, their devices, and batches.
+// Also completes <weft/mpi/distributed.hpp>: batches.
+#include <weft/mpi/ranks.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <string>

@@ -12,7 +12,8 @@
 #include <string>
 #include <vector>
 
-#include <weft/mpi/distributed.hpp>
+#include <weft/mpi/ranks.hpp>
+#include <weft/ops/kernel_ranks.hpp>
 
 #include "ops/kernel_matrix/store_format.hpp"
 

@@ -119,4 +119,45 @@ inline std::vector<OperatorCase> low_rank_cases() {
     return cases;
 }
 
+/// Products of states, which are given or made by two layers.
+struct StateCase {
+    std::uint32_t qubits = 4;
+    std::size_t samples = 130, others = 0, columns = 3;
+    bool given = false;  ///< of norms around 1
+    bool transpose = false, normalize = false;
+    double a = 1, b = 0, lambda = 0;
+    weft::Choice symmetric = weft::Choice::automatic;
+    double vram_fraction = 0.85;
+    bool float64_too = false;
+};
+
+inline std::string name_of(const StateCase& c) {
+    return std::string(c.given ? "given states, " : "two layers, ") + std::to_string(c.qubits) + " qubits, " +
+           std::to_string(c.samples) + " x " + std::to_string(c.others) + ", " + std::to_string(c.columns) +
+           " columns" + (c.transpose ? ", transposed" : "") + (c.normalize ? ", normalized" : "");
+}
+
+inline std::vector<StateCase> state_cases() {
+    std::vector<StateCase> cases;
+    for (const bool given : {false, true}) {
+        cases.push_back({.given = given, .a = -2.5, .b = 0.75, .lambda = 0.125, .float64_too = true});
+        // Blocks across the diagonal, with and without their images.
+        for (const weft::Choice symmetric : {weft::Choice::automatic, weft::Choice::off})
+            cases.push_back({.qubits = 3,
+                             .samples = 530,
+                             .columns = 17,
+                             .given = given,
+                             .normalize = given,
+                             .symmetric = symmetric});
+        for (const bool transpose : {false, true})
+            cases.push_back({.qubits = 3,
+                             .samples = 65,
+                             .others = 77,
+                             .given = given,
+                             .transpose = transpose,
+                             .normalize = given});
+    }
+    return cases;
+}
+
 }  // namespace weft_test

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include <weft/mpi/block_cyclic.hpp>
 #include <weft/mpi/distributed.hpp>
 #include <weft/weft.hpp>
 

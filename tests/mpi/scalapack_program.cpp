@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <weft/mpi/distributed.hpp>
+#include <weft/mpi/block_cyclic.hpp>
 #include <weft/weft.hpp>
 
 extern "C" {

@@ -19,10 +19,10 @@ inline std::string pair_of_devices() {
     return one + "," + one;
 }
 
-/// Runs body(Devices&) with chunks of `chunk_elements`, so that small calls are shared too, and checks that
+/// Runs body(Devices&), with chunks of `chunk_elements` so that small calls are shared too, and checks that
 /// no object is left on any device. `again`: how many more backends than those of the pair.
 template <class Body>
-void on_devices(std::uint64_t chunk_elements, Body&& body, std::size_t again = 0) {
+void on_devices(std::optional<std::uint64_t> chunk_elements, Body&& body, std::size_t again = 0) {
     weft::Config config = weft::Config::from_env();
     if (!make_backend(config)) return;
     config.device = pair_of_devices();

@@ -13,6 +13,7 @@
 #include <weft/backend.hpp>
 #include <weft/buffer.hpp>
 #include <weft/error.hpp>
+#include <weft/memory_report.hpp>
 
 namespace weft_test {
 

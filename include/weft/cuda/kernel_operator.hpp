@@ -18,6 +18,7 @@
 
 namespace weft::cuda {
 
+class Devices;  // <weft/cuda/devices.hpp>
 class OperatorObject;
 
 /// The plan of a product on the current device. Kernels are compiled for samples of 4, 8, 12 and 16 qubits
@@ -26,26 +27,58 @@ class OperatorObject;
 KernelOperatorEstimate estimate_kernel_operator(const KernelMatrixCircuit& circuit,
                                                 const KernelMatrixShape& shape, std::uint32_t columns = 1,
                                                 const KernelOperatorOptions& options = {});
+/// The same for states that are given, complex64 or complex128.
+KernelOperatorEstimate estimate_kernel_operator(ElementType states, const KernelMatrixShape& shape,
+                                                std::uint32_t columns = 1,
+                                                const KernelOperatorOptions& options = {});
+/// The same on several devices. Memory is that of one device; `fits`: on each that is not lost.
+KernelOperatorEstimate estimate_kernel_operator(Devices& devices, const KernelMatrixCircuit& circuit,
+                                                const KernelMatrixShape& shape, std::uint32_t columns = 1,
+                                                const KernelOperatorOptions& options = {});
+KernelOperatorEstimate estimate_kernel_operator(Devices& devices, ElementType states,
+                                                const KernelMatrixShape& shape, std::uint32_t columns = 1,
+                                                const KernelOperatorOptions& options = {});
 
-/// As weft::KernelOperator, of circuits whose layers cancel. It belongs to the thread's current device, where
-/// it must be used; its memory is freed with the last copy, after the work of the device is done.
+/// As weft::KernelOperator. It belongs to the thread's current device, or to each of a Devices that is not
+/// lost, and must be used there; its memory is freed with the last copy, after the work of the device is
+/// done.
 ///
 /// Further errors of this class and of all functions below: no_device - no NVIDIA driver or no device, the
 /// text says which; invalid_argument - an operator of another device; driver, out_of_memory.
 class KernelOperator {
   public:
-    /// From resident features. The work is put on `stream`; use the operator on this stream, or on others
-    /// after an event of it.
+    /// From resident features or states. The work is put on `stream`; use the operator on this stream, or on
+    /// others after an event of it.
     KernelOperator(StreamHandle stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
                    const KernelMatrixShape& shape, const KernelOperatorOptions& options = {});
     KernelOperator(StreamHandle stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
                    const ConstDeviceArray& y, const KernelMatrixShape& shape,
+                   const KernelOperatorOptions& options = {});
+    KernelOperator(StreamHandle stream, const ConstDeviceArray& states, const KernelMatrixShape& shape,
+                   const KernelOperatorOptions& options = {});
+    KernelOperator(StreamHandle stream, const weft::detail::GivenStates<ConstDeviceArray>& states,
+                   const ConstDeviceArray& others, const KernelMatrixShape& shape,
                    const KernelOperatorOptions& options = {});
     /// From host memory; the device has read it when the constructor returns.
     KernelOperator(const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                    const KernelMatrixShape& shape, const KernelOperatorOptions& options = {});
     KernelOperator(const KernelMatrixCircuit& circuit, const ConstHostArray& x, const ConstHostArray& y,
                    const KernelMatrixShape& shape, const KernelOperatorOptions& options = {});
+    KernelOperator(const ConstHostArray& states, const KernelMatrixShape& shape,
+                   const KernelOperatorOptions& options = {});
+    KernelOperator(const weft::detail::GivenStates<ConstHostArray>& states, const ConstHostArray& others,
+                   const KernelMatrixShape& shape, const KernelOperatorOptions& options = {});
+    /// On every device that is not lost.
+    KernelOperator(Devices& devices, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                   const KernelMatrixShape& shape, const KernelOperatorOptions& options = {});
+    KernelOperator(Devices& devices, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                   const ConstHostArray& y, const KernelMatrixShape& shape,
+                   const KernelOperatorOptions& options = {});
+    KernelOperator(Devices& devices, const ConstHostArray& states, const KernelMatrixShape& shape,
+                   const KernelOperatorOptions& options = {});
+    KernelOperator(Devices& devices, const weft::detail::GivenStates<ConstHostArray>& states,
+                   const ConstHostArray& others, const KernelMatrixShape& shape,
+                   const KernelOperatorOptions& options = {});
 
     const KernelMatrixShape& shape() const;
     ElementType type() const;
@@ -64,6 +97,9 @@ void kernel_apply(StreamHandle stream, const KernelOperator& k, const ConstDevic
                   const DeviceArray& out, const KernelApplyOptions& options = {});
 OpReport kernel_apply(const KernelOperator& k, const ConstHostArray& v, const HostArray& out,
                       const KernelApplyHostOptions& options = {});
+/// Several devices share it as those of a weft::Devices do. Errors: also device_lost.
+OpReport kernel_apply(Devices& devices, const KernelOperator& k, const ConstHostArray& v,
+                      const HostArray& out, const KernelApplyHostOptions& options = {});
 
 void kernel_rows(StreamHandle stream, const KernelOperator& k, const std::vector<std::uint32_t>& rows,
                  const DeviceArray& out);

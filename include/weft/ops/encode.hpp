@@ -19,6 +19,7 @@
 #include <weft/array.hpp>
 #include <weft/backend.hpp>
 #include <weft/batch.hpp>
+#include <weft/ops/encode_error.hpp>
 #include <weft/stream.hpp>
 
 namespace weft {
@@ -42,37 +43,6 @@ inline constexpr std::uint32_t kMaxQubits = 30;
 /// Values of a sample, which are the most that amplitude takes. Errors: invalid_argument - qubits
 /// outside 1..30.
 std::uint64_t encode_features(EncodeMethod method, std::uint32_t qubits);
-
-/// What is wrong with a sample, or with a row or vector of another family.
-enum class EncodeFault {
-    zero_norm = 1,  ///< amplitude of zeros only
-    not_a_number,
-    infinite,
-    negative,      ///< basis index below 0; -0.0 is 0
-    fractional,    ///< basis index that is not a whole number
-    out_of_range,  ///< basis index of 2^n or more; feature or state too large; digit or status that no
-                   ///< encoder writes
-    inexact,       ///< basis index of 2^24 or more as float32, which may stand for its neighbour
-};
-const char* to_string(EncodeFault fault) noexcept;
-
-struct EncodeFailure {
-    std::uint64_t sample = 0;
-    std::uint64_t position = 0;  ///< of the first value at fault in its sample; 0 if all values are
-    EncodeFault fault = EncodeFault::zero_norm;
-    std::uint64_t job = 0;  ///< of encode_batch, whose samples are counted in each job
-};
-
-/// invalid_argument with every sample, row or vector that an op cannot take; the text names the first ones.
-class EncodeError : public Error {
-  public:
-    EncodeError(const std::string& what, std::vector<EncodeFailure> failures)
-        : Error(Errc::invalid_argument, what), failures_(std::move(failures)) {}
-    const std::vector<EncodeFailure>& failures() const noexcept { return failures_; }  ///< by sample
-
-  private:
-    std::vector<EncodeFailure> failures_;
-};
 
 struct EncodeOptions {
     /// Reads the values first and refuses the batch before a state is written. Otherwise the states of

@@ -8,53 +8,18 @@
 //     weft::field_add(backend, weft::Field::bls12_381_fp, a, b, sum, {.check_values = true});
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string_view>
 #include <type_traits>
 
 #include <weft/array.hpp>
 #include <weft/backend.hpp>
 #include <weft/batch.hpp>
+#include <weft/ops/field_info.hpp>
 #include <weft/program.hpp>
 #include <weft/stream.hpp>
 
 namespace weft {
-
-enum class Field {
-    bls12_381_fp,
-    bls12_381_fr,
-    bn254_fp,
-    bn254_fr,
-    bls12_377_fp,
-    bls12_377_fr,
-    stark252,
-    goldilocks,
-    babybear,
-    koalabear,
-    mersenne31,
-};
-
-/// How elements of a field lie in memory: limbs, least significant first, elements one after the other.
-struct FieldInfo {
-    Field field = Field::bls12_381_fp;
-    std::string_view name;                   ///< "bls12-381-fp"
-    std::uint32_t bits = 0;                  ///< of the modulus p
-    std::uint32_t limbs = 0;                 ///< of an element
-    std::uint32_t limb_bytes = 0;            ///< 8, or 4 for the fields of 31 bits
-    std::uint32_t element_bytes = 0;         ///< limbs * limb_bytes
-    const char* dtype = "";                  ///< of a limb, in NumPy's notation: "<u8" or "<u4"
-    std::array<std::uint64_t, 6> modulus{};  ///< 64-bit limbs, least significant first, then zeros
-};
-
-/// All fields, in the order of the enumeration.
-std::span<const FieldInfo> fields() noexcept;
-/// Errors: invalid_argument - no such field.
-const FieldInfo& field_info(Field field);
-std::optional<Field> find_field(std::string_view name) noexcept;
-const char* to_string(Field field) noexcept;
 
 /// With R = 2^(8 * element_bytes), Montgomery form of x is x * R mod p.
 enum class FieldForm { plain, montgomery };
@@ -76,8 +41,6 @@ enum class FieldOp {
 const char* to_string(FieldOp op) noexcept;  ///< "to-montgomery"
 bool takes_b(FieldOp op) noexcept;           ///< add, sub, mul, axpy, inner_product
 bool is_reduction(FieldOp op) noexcept;      ///< sum, inner_product
-
-inline constexpr std::size_t kBls12381FpLimbs = 6;  ///< 64-bit limbs of one element of bls12-381-fp
 
 /// Which shader serves an operation.
 enum class FieldShader {

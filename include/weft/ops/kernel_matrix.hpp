@@ -8,57 +8,18 @@
 //     weft::kernel_matrix(backend, {}, x, k, {.samples = 500, .qubits = 6});
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <weft/array.hpp>
 #include <weft/backend.hpp>
 #include <weft/batch.hpp>
 #include <weft/config.hpp>
+#include <weft/ops/kernel_circuit.hpp>
 #include <weft/stream.hpp>
 
 namespace weft {
-
-/// How a row x is embedded, with t = scale * x[q] on wire q, radians.
-enum class FeatureMap {
-    ry,    ///< RY(t)
-    ryrz,  ///< RY(t), then RZ(t)
-};
-const char* to_string(FeatureMap map) noexcept;
-/// The map of that name, in any case. Errors: invalid_argument - the text lists both.
-FeatureMap feature_map(std::string_view name);
-
-/// psi(x) = U(w_L-1) .. U(w_0) E(x) |0>, or with `reupload` U(w_L-1) E(x) .. U(w_0) E(x) |0>. E(x) embeds the
-/// row; U(w) is RX(w[q]) on every wire q, then CNOTs along the ring: 0 to 1, 1 to 2, .. , the last to 0; for
-/// two wires the first alone, for one none.
-///
-/// Without `reupload`, or with one layer, the layers are the same for both rows and cancel: K depends on the
-/// map and the scale alone.
-struct KernelMatrixCircuit {
-    FeatureMap map = FeatureMap::ryrz;
-    ConstHostArray weights = {};  ///< [layers, qubits] float32 or float64, radians; empty: no layers
-    bool reupload = false;
-    double scale = 1.0;
-};
-
-struct KernelMatrixShape {
-    std::uint64_t samples = 0;  ///< rows of X, and of K
-    std::uint64_t others = 0;   ///< rows of Y, and columns of K; 0: Y is X, and K square
-    std::uint32_t qubits = 0;   ///< columns of X and Y
-
-    bool square() const noexcept { return others == 0; }
-    std::uint64_t columns() const noexcept { return square() ? samples : others; }
-    std::uint64_t values() const noexcept { return samples * columns(); }
-    /// Different pairs, which must be computed.
-    std::uint64_t pairs() const noexcept { return square() ? samples * (samples + 1) / 2 : samples * others; }
-};
-
-inline StateShape::operator KernelMatrixShape() const {
-    return {samples, 0, qubits};
-}
 
 /// The first three are about states, which the closed form does not build: with it state_tile, and `on` of
 /// the other two, are refused.
@@ -134,18 +95,6 @@ KernelMatrixEstimate estimate_kernel_matrix(const Backend& backend, ElementType 
                                             const KernelMatrixShape& shape, ElementType type = kFloat32,
                                             const KernelMatrixOptions& options = {});
 
-namespace detail {
-/// An array of states. Empty braces do not make one, so that in kernel_matrix(where, {}, x, k, shape) they
-/// are a circuit.
-template <class Array>
-struct GivenStates : Array {
-    template <class... Arguments>
-    requires(sizeof...(Arguments) != 0 && std::constructible_from<Array, const Arguments&...>)
-        GivenStates(const Arguments&... arguments)
-        : Array(arguments...) {}
-};
-}  // namespace detail
-
 /// K of resident features, recorded on `stream`.
 ///
 ///   x   [samples, qubits] float32 or float64, radians
@@ -178,9 +127,9 @@ void kernel_matrix(Stream& stream, const detail::GivenStates<ConstDeviceArray>& 
 /// is a mapped file, host memory. Arrays as above; `k` must not overlap the others. OpReport::method is that
 /// of KernelMatrixMethod.
 ///
-/// Errors: as above; EncodeError (<weft/ops/encode.hpp>) - features that are not finite, with all rows of the
-/// first array that has any, before anything runs; cancelled; what `progress` throws. After cancelled and
-/// what `progress` throws, k is undefined.
+/// Errors: as above; EncodeError (<weft/ops/encode_error.hpp>) - features that are not finite, with all rows
+/// of the first array that has any, before anything runs; cancelled; what `progress` throws. After cancelled
+/// and what `progress` throws, k is undefined.
 OpReport kernel_matrix(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                        const HostArray& k, const KernelMatrixShape& shape,
                        const KernelMatrixHostOptions& options = {});

@@ -102,7 +102,7 @@ KernelOperatorEstimate estimate_kernel_operator(Devices& devices, ElementType st
 /// A feature that is not finite makes its row and column of K NaN if it is resident, and is refused in host
 /// memory. Errors: invalid_argument - types, shape, sizes, options; unsupported - float64 on a device without
 /// shaderFloat64; out_of_memory - does not fit, with the numbers, before anything is allocated; EncodeError
-/// (<weft/ops/encode.hpp>) - features or states that are not finite in host memory.
+/// (<weft/ops/encode_error.hpp>) - features or states that are not finite in host memory.
 class KernelOperator {
   public:
     /// From resident features. The work is recorded on `stream`; use the operator on this stream, or on

@@ -99,9 +99,9 @@ struct LatticeDecodeHostOptions {
 ///
 /// The items of the report are vectors. `retried` and `unresolved` are totals of the statuses.
 ///
-/// Errors: invalid_argument - code, shape, null, overlap; EncodeError (<weft/ops/encode.hpp>) - rows with
-/// values that are not finite. With check_values nothing has run then; otherwise all other vectors are coded.
-/// As run_batch otherwise.
+/// Errors: invalid_argument - code, shape, null, overlap; EncodeError (<weft/ops/encode_error.hpp>) - rows
+/// with values that are not finite. With check_values nothing has run then; otherwise all other vectors are
+/// coded. As run_batch otherwise.
 OpReport lattice_encode(Backend& backend, const LatticeCode& code, std::span<const float> x,
                         std::span<std::uint8_t> codes, std::span<std::uint8_t> status = {},
                         const LatticeHostOptions& options = {});

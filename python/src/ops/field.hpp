@@ -2,7 +2,7 @@
 // Vectors of field elements as arguments of calls.
 #pragma once
 
-#include <weft/ops/field.hpp>
+#include <weft/ops/field_info.hpp>
 
 #include "arrays.hpp"
 

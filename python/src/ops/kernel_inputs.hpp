@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include <weft/ops/kernel_matrix.hpp>
+#include <weft/ops/kernel_circuit.hpp>
 
 #include "arrays.hpp"
 #include "calls.hpp"

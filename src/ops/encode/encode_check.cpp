@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Also completes weft/ops/encode_error.hpp.
 #include "ops/encode/encode_check.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Also completes weft/ops/kernel_circuit.hpp.
 #include "ops/kernel_matrix/kernel_check.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 #include <vector>
 
 #include <weft/error.hpp>
-#include <weft/ops/encode.hpp>
+#include <weft/ops/encode_error.hpp>
 
 #include "base/batch_call.hpp"
 #include "base/span_set.hpp"

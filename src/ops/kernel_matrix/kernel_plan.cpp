@@ -36,10 +36,9 @@ void plan_product(KernelMatrixPlan& plan, const KernelMatrixDevice& device, cons
     plan.rz = circuit.map == FeatureMap::ryrz;
     plan.long_variant = !plan.real64 && plan.shape.qubits > kLongQubits;
     plan.lane_variant = device.gram.software && device.gram.float64 && !plan.long_variant;
-    const std::uint64_t unit = plan.lane_variant ? kLaneSamples : 1;
-    plan.others_at = plan.shape.square() ? 0 : (plan.shape.samples + unit - 1) / unit * unit;
-    const std::uint64_t end = plan.others_at + plan.shape.columns();
-    plan.stride = plan.lane_variant ? (end + unit - 1) / unit * unit : (end + 3) / 4 * 4;
+    const std::uint64_t unit = plan.lane_variant ? kLaneSamples : 4;  // samples that are loaded together
+    plan.others_at = plan.shape.square() ? 0 : round_up(plan.shape.samples, unit);
+    plan.stride = round_up(plan.others_at + plan.shape.columns(), unit);
     // A small K is one dispatch and one copy; jobs would wait for the planes in between.
     plan.by_panels = (device.gram.software && plan.shape.qubits > kSoftwareJobQubits) ||
                      plan.matrix_bytes() <= kSmallBytes;

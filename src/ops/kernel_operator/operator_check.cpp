@@ -121,8 +121,8 @@ std::string prediction_text(std::string_view text) {
     return renamed;
 }
 
-CircuitFacts check_any_operator(const KernelMatrixCircuit& circuit, const KernelMatrixShape& shape,
-                                bool with_y, const KernelOperatorOptions& options) {
+CircuitFacts check_operator(const KernelMatrixCircuit& circuit, const KernelMatrixShape& shape, bool with_y,
+                            const KernelOperatorOptions& options) {
     const CircuitFacts facts = as_operator([&] {
         check_kernel_shape(shape, with_y);
         check_options(shape, options);
@@ -138,29 +138,13 @@ CircuitFacts check_any_operator(const KernelMatrixCircuit& circuit, const Kernel
     return facts;
 }
 
-CircuitFacts check_any_operator(const KernelMatrixCircuit& circuit, const ArrayFacts& x,
-                                const std::optional<ArrayFacts>& y, const KernelMatrixShape& shape,
-                                const KernelOperatorOptions& options) {
-    const CircuitFacts facts = check_any_operator(circuit, shape, y.has_value(), options);
+CircuitFacts check_operator(const KernelMatrixCircuit& circuit, const ArrayFacts& x,
+                            const std::optional<ArrayFacts>& y, const KernelMatrixShape& shape,
+                            const KernelOperatorOptions& options) {
+    const CircuitFacts facts = check_operator(circuit, shape, y.has_value(), options);
     as_operator([&] { check_real_type("x", x.type); });
     check_inputs(x, y, shape, shape.qubits);
     return facts;
-}
-
-void check_operator(const KernelMatrixCircuit& circuit, const KernelMatrixShape& shape, bool with_y,
-                    const KernelOperatorOptions& options) {
-    if (const std::uint32_t layers = effective_layers(check_any_operator(circuit, shape, with_y, options));
-        layers != 0)
-        core::refuse(kOperator,
-                     "layers with re-upload do not cancel (got " + std::to_string(layers + 1) +
-                         " layers, need at most 1, or reupload = false); kernel_matrix stores such K");
-}
-
-void check_operator(const KernelMatrixCircuit& circuit, const ArrayFacts& x,
-                    const std::optional<ArrayFacts>& y, const KernelMatrixShape& shape,
-                    const KernelOperatorOptions& options) {
-    check_operator(circuit, shape, y.has_value(), options);
-    check_any_operator(circuit, x, y, shape, options);
 }
 
 CircuitFacts check_given_operator(ElementType states, const KernelMatrixShape& shape, bool with_y,

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <weft/error.hpp>
-#include <weft/ops/encode.hpp>
+#include <weft/ops/encode_error.hpp>
 #include <weft/ops/kernel_operator.hpp>
 
 #include "ops/kernel_matrix/kernel_check.hpp"
@@ -25,20 +25,12 @@ std::string operator_text(std::string text);
 /// there is x_new and x here, and v is alpha.
 std::string prediction_text(std::string_view text);
 
-/// Checks shape, circuit, options, types and lengths of features. Refuses circuits without a closed form.
-void check_operator(const KernelMatrixCircuit& circuit, const ArrayFacts& x,
-                    const std::optional<ArrayFacts>& y, const KernelMatrixShape& shape,
-                    const KernelOperatorOptions& options);
-/// The same without the features.
-void check_operator(const KernelMatrixCircuit& circuit, const KernelMatrixShape& shape, bool with_y,
-                    const KernelOperatorOptions& options);
-
-/// The same, but the circuit may be any.
-CircuitFacts check_any_operator(const KernelMatrixCircuit& circuit, const ArrayFacts& x,
-                                const std::optional<ArrayFacts>& y, const KernelMatrixShape& shape,
-                                const KernelOperatorOptions& options);
-CircuitFacts check_any_operator(const KernelMatrixCircuit& circuit, const KernelMatrixShape& shape,
-                                bool with_y, const KernelOperatorOptions& options);
+/// Checks shape, circuit, options, types and lengths of features; or all but the features.
+CircuitFacts check_operator(const KernelMatrixCircuit& circuit, const ArrayFacts& x,
+                            const std::optional<ArrayFacts>& y, const KernelMatrixShape& shape,
+                            const KernelOperatorOptions& options);
+CircuitFacts check_operator(const KernelMatrixCircuit& circuit, const KernelMatrixShape& shape, bool with_y,
+                            const KernelOperatorOptions& options);
 /// Checks shape, options, types and lengths of states that are given.
 CircuitFacts check_given_operator(const ArrayFacts& x, const std::optional<ArrayFacts>& y,
                                   const KernelMatrixShape& shape, const KernelOperatorOptions& options);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <weft/error.hpp>
-#include <weft/ops/encode.hpp>
+#include <weft/ops/encode_error.hpp>
 
 #include "base/refusal.hpp"
 #include "base/span_set.hpp"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "base/batch_call.hpp"
@@ -13,8 +12,7 @@
 #include "cuda/slot_ring.hpp"
 #include "cuda/streamed_chunks.hpp"
 #include "ops/kernel_matrix/block_copies.hpp"
-#include "ops_cuda/kernel_matrix/gram.hpp"
-#include "ops_cuda/kernel_matrix/kernel_launch.hpp"
+#include "ops_cuda/kernel_matrix/kernel_packed.hpp"
 
 namespace weft::cuda {
 namespace {
@@ -23,133 +21,8 @@ using kernels::KernelBlock;
 using kernels::KernelMatrixPlan;
 using kernels::PackedSide;
 using kernels::StateRows;
-using kernels::word;
 
 constexpr const char* kFunction = "kernel_matrix";
-
-/// Factors of all rows of X and Y that divide K by their norms: in a pass of its own, as
-/// KernelMatrixOptions::normalize asks, or within products, only to take out what rounding did to states that
-/// were built.
-class Normalizer {
-  public:
-    Normalizer(StreamHandle stream, const KernelMatrixPlan& plan, const KernelMatrixOptions& options)
-        : stream_(stream),
-          plan_(plan),
-          options_(options),
-          factors_(stream, (plan.shape.samples + plan.shape.others) * plan.real_bytes(), kFunction,
-                   "factors") {}
-
-    void take(const std::byte* states, const StateRows& rows) const {
-        const NormsLaunch launch{
-            .stream = stream_,
-            .widened = plan_.states.gram.problem.widened,
-            .count = word(rows.count),
-            .p = kernels::norm_parameters(plan_, options_, rows, std::uint64_t{1} << plan_.shape.qubits),
-            .states = states,
-            .factors = factors_.data()};
-        check_launch(plan_.real64 ? launch_kernel_norms_real64(launch) : launch_kernel_norms_real32(launch),
-                     kFunction);
-    }
-
-    const std::byte* factors() const { return factors_.as<std::byte>(); }
-
-    /// Divides a block of K, if a pass of its own does that. Its first value is at `k`, and its rows are
-    /// `leading` values apart.
-    void scale(std::byte* k, const KernelBlock& block, std::uint64_t leading) const {
-        if (!options_.normalize) return;
-        const std::uint64_t most = std::max<std::uint64_t>(1, (1u << 30) / leading);
-        for (std::uint64_t at = 0; at < block.rows; at += most) {
-            const KernelBlock part{block.row + at, std::min(most, block.rows - at), block.column,
-                                   block.columns};
-            const ScaleLaunch launch{.stream = stream_,
-                                     .wide_values = plan_.type == kFloat64,
-                                     .count = word(part.rows * part.columns),
-                                     .p = kernels::scale_parameters(plan_, options_, part, leading),
-                                     .factors = factors_.data(),
-                                     .values = k + at * leading * plan_.value_bytes()};
-            check_launch(
-                plan_.real64 ? launch_kernel_scale_real64(launch) : launch_kernel_scale_real32(launch),
-                kFunction);
-        }
-    }
-
-  private:
-    StreamHandle stream_;
-    const KernelMatrixPlan& plan_;
-    const KernelMatrixOptions& options_;
-    Scratch factors_;
-};
-
-/// Packed states of one side, a tile of them at a time.
-class PackedTile {
-  public:
-    PackedTile(StreamHandle stream, const KernelMatrixPlan& plan, std::uint64_t most_rows)
-        : plan_(plan),
-          planes_(stream, plan.states.gram.packed_bytes(std::min(plan.states.tile, most_rows)), kFunction,
-                  "packed states") {}
-
-    /// Packs these rows in place of those before, unless they are there already.
-    void fill(StateSource& source, const GramProduct& product, const Normalizer* normalizer,
-              const StateRows& rows) {
-        if (held_ == rows) return;
-        held_ = rows;
-        const std::uint64_t chunk = plan_.states.chunk_rows;
-        for (std::uint64_t at = 0; at < rows.count; at += chunk) {
-            const StateRows some{rows.of_y, rows.row + at, std::min(chunk, rows.count - at)};
-            const std::byte* const states = source.rows(some);
-            if (normalizer != nullptr) normalizer->take(states, some);
-            product.pack(states, some.count, planes_.as<std::byte>(), at);
-        }
-    }
-    /// Packed rows from `row` of the side on.
-    GramRows rows(std::uint64_t row, std::uint64_t count) const {
-        return {planes_.as<std::byte>(), row - held_->row, count, (held_->of_y ? plan_.others_at : 0) + row};
-    }
-
-  private:
-    const KernelMatrixPlan& plan_;
-    Scratch planes_;
-    std::optional<StateRows> held_;
-};
-
-/// Packed tiles of both sides, and the product that multiplies pairs of them.
-class PackedTiles {
-  public:
-    PackedTiles(StreamHandle stream, const KernelMatrixPlan& plan, StateSource& source,
-                const KernelMatrixOptions& options)
-        : plan_(plan), source_(source) {
-        if (options.normalize || plan.states.renormalize) normalizer_.emplace(stream, plan, options);
-        product_.emplace(stream, plan.states.gram, normalizer_ ? normalizer_->factors() : nullptr);
-        rows_.emplace(stream, plan, plan.shape.samples);
-        if (kernels::needs_columns(plan.shape, plan.states.tile))
-            columns_.emplace(stream, plan, plan.shape.columns());
-    }
-
-    void fill(PackedSide side, const StateRows& rows) {
-        (side == PackedSide::rows ? rows_ : columns_)
-            ->fill(source_, *product_, normalizer_ ? &*normalizer_ : nullptr, rows);
-    }
-    /// Makes a block from the tiles that are packed. `own`: it lies in one tile of a square K.
-    void multiply(const KernelBlock& block, bool own, const GramTarget& target) const {
-        const PackedTile& columns = own ? *rows_ : *columns_;
-        const GramRows x = rows_->rows(block.row, block.rows);
-        if (target.place.mirror || !plan_.shape.square())
-            product_->multiply(x, columns.rows(block.column, block.columns), target);
-        else
-            product_->square(x, target);
-    }
-    /// Divides values of K by norms, if that is asked for.
-    void scale(std::byte* k, const KernelBlock& block, std::uint64_t leading) const {
-        if (normalizer_) normalizer_->scale(k, block, leading);
-    }
-
-  private:
-    const KernelMatrixPlan& plan_;
-    StateSource& source_;
-    std::optional<Normalizer> normalizer_;
-    std::optional<GramProduct> product_;
-    std::optional<PackedTile> rows_, columns_;
-};
 
 /// Called with the pairs of each block that is in place.
 using PairsDone = std::function<void(std::uint64_t pairs)>;

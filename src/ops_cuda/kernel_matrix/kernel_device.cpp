@@ -11,15 +11,14 @@ namespace weft::cuda {
 
 // Tensor cores keep sums as exact as the Vulkan shader of this product requires, which the conformance suite
 // measures.
-kernels::KernelMatrixDevice kernel_device() {
-    constexpr const char* kFunction = "kernel_matrix";
-    require_device(kFunction);
+kernels::KernelMatrixDevice kernel_device(const char* function) {
+    require_device(function);
     std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total), kFunction, "cudaMemGetInfo");
+    check(cudaMemGetInfo(&free, &total), function, "cudaMemGetInfo");
     kernels::KernelMatrixDevice facts;
     facts.gram.limits = plan_device().limits;
     facts.gram.float64 = facts.gram.matrix_khr = facts.gram.matrix_exact = true;
-    facts.budget_bytes = free + kept_scratch_bytes(kFunction);
+    facts.budget_bytes = free + kept_scratch_bytes(function);
     facts.packs_apart = true;
     return facts;
 }

@@ -38,10 +38,14 @@ void launch_angles(StreamHandle stream, const kernels::KernelMatrixPlan& plan, c
 Scratch angle_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstDeviceArray& x,
                      const ConstDeviceArray* y, double scale) {
     Scratch planes(stream, plan.planes_values() * plan.real_bytes(), kFunction, "planes");
-    launch_angles(stream, plan, x, plan.shape.samples, scale, planes.data(), 0);
-    if (y != nullptr)
-        launch_angles(stream, plan, *y, plan.shape.others, scale, planes.data(), plan.others_at);
+    fill_angle_planes(stream, plan, x, y, scale, planes.data());
     return planes;
+}
+
+void fill_angle_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstDeviceArray& x,
+                       const ConstDeviceArray* y, double scale, void* planes) {
+    launch_angles(stream, plan, x, plan.shape.samples, scale, planes, 0);
+    if (y != nullptr) launch_angles(stream, plan, *y, plan.shape.others, scale, planes, plan.others_at);
 }
 
 Scratch angle_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstHostArray& x,
@@ -83,10 +87,16 @@ const std::byte* HostStates::rows(const kernels::StateRows& rows) {
 
 CircuitStates::CircuitStates(StreamHandle stream, const kernels::KernelMatrixPlan& plan,
                              const KernelMatrixCircuit& circuit, Scratch planes)
+    : CircuitStates(stream, plan, circuit, planes.data()) {
+    own_planes_ = std::move(planes);
+}
+
+CircuitStates::CircuitStates(StreamHandle stream, const kernels::KernelMatrixPlan& plan,
+                             const KernelMatrixCircuit& circuit, const void* planes)
     : stream_(stream),
       plan_(plan),
       rz_(circuit.map == FeatureMap::ryrz),
-      planes_(std::move(planes)),
+      planes_(planes),
       weights_(stream, 2 * plan.layers * std::uint64_t{plan.shape.qubits} * plan.real_bytes(), kFunction,
                "weights"),
       states_(stream, plan.states.chunk_rows * plan.states.state_bytes, kFunction, "states") {
@@ -111,7 +121,7 @@ const std::byte* CircuitStates::rows(const kernels::StateRows& rows) {
                                       .lanes = lanes_of(plan_.states, pass),
                                       .count = word(rows.count << (bits - pass.window)),
                                       .p = kernels::state_parameters(plan_, pass, rows, gates, rz_),
-                                      .planes = planes_.data(),
+                                      .planes = planes_,
                                       .weights = weights_.data(),
                                       .source = pass.ring ? from : to,
                                       .states = to};

@@ -15,6 +15,9 @@ namespace weft::cuda {
 /// Planes of cosines and sines: the angles of X, and of Y from plan.others_at on. `y` may be null.
 Scratch angle_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstDeviceArray& x,
                      const ConstDeviceArray* y, double scale);
+/// The same into memory of plan.planes_values().
+void fill_angle_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstDeviceArray& x,
+                       const ConstDeviceArray* y, double scale, void* planes);
 /// The same of features in host memory.
 Scratch angle_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstHostArray& x,
                      const ConstHostArray* y, double scale);
@@ -59,13 +62,18 @@ class CircuitStates : public StateSource {
     /// `planes`: as angle_planes makes them.
     CircuitStates(StreamHandle stream, const kernels::KernelMatrixPlan& plan,
                   const KernelMatrixCircuit& circuit, Scratch planes);
+    /// The planes must outlive it.
+    CircuitStates(StreamHandle stream, const kernels::KernelMatrixPlan& plan,
+                  const KernelMatrixCircuit& circuit, const void* planes);
     const std::byte* rows(const kernels::StateRows& rows) override;
 
   private:
     StreamHandle stream_;
     const kernels::KernelMatrixPlan& plan_;
     bool rz_;
-    Scratch planes_, weights_, states_, other_;
+    Scratch own_planes_;
+    const void* planes_;
+    Scratch weights_, states_, other_;
 };
 
 }  // namespace weft::cuda

@@ -20,6 +20,7 @@ struct KernelProduct {
     static constexpr bool kRz = rz, kSymmetric = symmetric, kLong = long_variant;
     bool kFours;
     const Real* planes;
+    const Real4* plane_fours;
     Real* values;
     Real4* fours;
 #include "shaders/kernel_matrix/kernel_interface.glsl.h"
@@ -58,6 +59,7 @@ template <bool rz, bool symmetric, bool long_variant>
 int launch_product(const ProductLaunch& l) {
     KernelProduct<rz, symmetric, long_variant> kernel{};
     kernel.planes = static_cast<const Real*>(l.planes);
+    kernel.plane_fours = static_cast<const Real4*>(l.planes);
     kernel.values = static_cast<Real*>(l.values);
     kernel.fours = static_cast<Real4*>(l.values);
     kernel.kFours = l.p.columns % 4 == 0 && reinterpret_cast<std::uintptr_t>(l.values) % alignof(Real4) == 0;

@@ -41,13 +41,15 @@ void check_sum_launch(const OperatorPlan& plan, const OperatorSumLaunch& launch)
 
 }  // namespace
 
-/// V and the output, row by row.
+/// V and the output with its first row, or totals in its place.
 struct OperatorApplyCall::Arrays {
     StreamHandle stream;
     const OperatorPlan& plan;
-    const std::byte* v;
-    std::byte* out;
     std::uint32_t columns;
+    const std::byte* v;
+    std::byte* out = nullptr;
+    kernels::ApplyRows rows{};
+    const ApplyTotals* totals = nullptr;
 
     std::uint64_t at(std::uint64_t row, std::uint32_t column) const {
         return (row * columns + column) * plan.real_bytes();
@@ -61,40 +63,38 @@ struct OperatorApplyCall::Arrays {
                                        .terms = terms,
                                        // Without a diagonal V has rows of its own, and is not read.
                                        .v = plan.shape.square() ? v + at(first, column) : v,
-                                       .result = out + at(first, column)};
+                                       .result = out + at(first - rows.first, column)};
         check_sum_launch(plan, launch);
     }
 };
 
-OperatorApplyCall::OperatorApplyCall(const OperatorObject& object, std::uint32_t columns,
-                                     const KernelApplyOptions& options)
-    : object_(object),
-      plan_(object.plan()),
-      options_(options),
-      columns_(columns),
-      side_(kernels::side_of(plan_, options.transpose)),
-      low_rank_(kernels::plan_low_rank(plan_, side_, columns)),
-      passes_(kernels::plan_passes(plan_, side_, columns, true)) {}
+OperatorApplyCall::OperatorApplyCall(const DeviceSamples& samples, std::uint32_t columns,
+                                     const KernelApplyOptions& options, Choice symmetric)
+    : OperatorProduct(samples.plan, columns, options.transpose, symmetric),
+      samples_(samples),
+      options_(options) {}
 
-void OperatorApplyCall::launch(StreamHandle stream, const ConstDeviceArray& v, const DeviceArray& out,
+void OperatorApplyCall::launch(StreamHandle stream, const void* v, void* out, const kernels::ApplyRows& rows,
                                const BandDone& done) const {
-    const Arrays arrays{stream, plan_, static_cast<const std::byte*>(v.data),
-                        static_cast<std::byte*>(out.data), columns_};
+    const auto* const from = static_cast<const std::byte*>(v);
+    auto* const to = static_cast<std::byte*>(out);
+    if (plan_.states) return launch_states(stream, from, to, rows, done);
+    const Arrays arrays{stream, plan_, columns_, from, to, rows};
     if (low_rank_) return launch_low_rank(arrays, done);
-    for (const ApplyPass& pass : passes_) launch_pass(arrays, pass, done);
-}
-
-std::uint64_t OperatorApplyCall::pairs() const {
-    if (low_rank_) return side_.rows * side_.columns * columns_;
-    std::uint64_t pairs = 0;
     for (const ApplyPass& pass : passes_)
-        for (const OperatorBand& band : kernels::bands_of(pass, side_, 0, side_.rows))
-            pairs += kernels::pairs_of(pass, band);
-    return pairs;
+        launch_pass(arrays, pass, kernels::bands_of(pass, side_, rows.first, rows.last), done);
 }
 
-void OperatorApplyCall::launch_pass(const Arrays& arrays, const ApplyPass& pass, const BandDone& done) const {
-    const std::vector<OperatorBand> bands = kernels::bands_of(pass, side_, 0, side_.rows);
+void OperatorApplyCall::launch(StreamHandle stream, const void* v, const ApplyTotals& totals,
+                               const kernels::PairShare& share, const BandDone& done) const {
+    const auto* const from = static_cast<const std::byte*>(v);
+    if (plan_.states) return launch_states(stream, from, totals, share, done);
+    const Arrays arrays{stream, plan_, columns_, from, nullptr, {}, &totals};
+    for (const ApplyPass& pass : passes_) launch_pass(arrays, pass, bands_of_share(pass, share), done);
+}
+
+void OperatorApplyCall::launch_pass(const Arrays& arrays, const ApplyPass& pass,
+                                    const std::vector<OperatorBand>& bands, const BandDone& done) const {
     std::uint64_t row_sums = 0, column_sums = 1;
     for (const OperatorBand& band : bands) {
         row_sums = std::max(row_sums, kernels::row_sums_of(pass, band));
@@ -115,11 +115,12 @@ void OperatorApplyCall::launch_pass(const Arrays& arrays, const ApplyPass& pass,
               kFunction, "cudaMemcpy2DAsync");
         values = {filled.as<std::byte>(), pass.width};
     }
-    if (pass.symmetric)  // bands add to rows of earlier ones
+    if (pass.symmetric && arrays.totals == nullptr)  // bands add to rows of earlier ones
         arrays.add_up(pass.first, pass.columns, 0, side_.rows, of_columns.data(), {},
                       kernels::sum_factors(plan_, side_, options_, true));
     for (const OperatorBand& band : bands) {
         launch_band(arrays, pass, band, values, of_rows, of_columns);
+        add_up_band(arrays, pass, band, of_rows, of_columns);
         done(kernels::pairs_of(pass, band));
     }
 }
@@ -133,39 +134,67 @@ void OperatorApplyCall::launch_band(const Arrays& arrays, const ApplyPass& pass,
                                .symmetric = pass.symmetric,
                                .count = word(kernels::workgroups_of(pass, band)),
                                .p = kernels::apply_parameters(plan_, pass, band),
-                               .row_samples = object_.rows(options_.transpose, band.row),
-                               .column_samples = object_.columns(options_.transpose, band.column),
+                               .row_samples = samples_.rows(options_.transpose, band.row),
+                               .column_samples = samples_.columns(options_.transpose, band.column),
                                .v = values.data + band.column * values.width * plan_.real_bytes(),
                                .sums = row_sums.data(),
                                .other = column_sums.data()};
     launch.p.width = values.width;
     launch.p.own_base = word(band.row * values.width);
     check_apply_launch(plan_, launch);
+}
 
-    arrays.add_up(pass.first, pass.columns, band.row, band.rows, row_sums.data(),
-                  {kernels::splits_of(pass, band), band.rows * pass.width, pass.width},
-                  kernels::sum_factors(plan_, side_, options_, !pass.symmetric && band.column == 0));
+// The sums of the rows of a band and, where values serve their columns too, of the rows that these are.
+void OperatorApplyCall::add_up_band(const Arrays& arrays, const ApplyPass& pass, const OperatorBand& band,
+                                    const Scratch& row_sums, const Scratch& column_sums) const {
+    const SumTerms of_splits{kernels::splits_of(pass, band), band.rows * pass.width, pass.width};
     const std::uint64_t blocks = divide_up(band.rows, pass.block_rows());
     // Rows that are columns left of a diagonal block of the band.
     const std::uint64_t left = band.row + (blocks - 1) * pass.block_rows();
+    const SumTerms of_blocks{blocks, band.columns * pass.width, pass.width, band.row, pass.block_rows()};
+    if (arrays.totals != nullptr) {
+        add_to_totals(arrays.stream, *arrays.totals, pass.first, pass.columns, band.row, band.rows,
+                      row_sums.data(), of_splits);
+        if (left != 0)
+            add_to_totals(arrays.stream, *arrays.totals, pass.first, pass.columns, 0, left,
+                          column_sums.data(), of_blocks);
+        return;
+    }
+    arrays.add_up(pass.first, pass.columns, band.row, band.rows, row_sums.data(), of_splits,
+                  kernels::sum_factors(plan_, side_, options_, !pass.symmetric && band.column == 0));
     if (pass.symmetric && left != 0)
-        arrays.add_up(pass.first, pass.columns, 0, left, column_sums.data(),
-                      {blocks, band.columns * pass.width, pass.width, band.row, pass.block_rows()},
+        arrays.add_up(pass.first, pass.columns, 0, left, column_sums.data(), of_blocks,
                       kernels::sum_factors(plan_, side_, options_, false));
 }
 
+void OperatorApplyCall::add_to_totals(StreamHandle stream, const ApplyTotals& totals, std::uint32_t column,
+                                      std::uint32_t some, std::uint64_t row, std::uint64_t rows,
+                                      const void* sums, const SumTerms& terms) const {
+    OperatorTotalLaunch launch{.stream = stream,
+                               .count = word(rows * some),
+                               .p = kernels::total_parameters(terms, some, columns_),
+                               .terms = sums,
+                               .units = totals.units,
+                               .totals = totals.words};
+    launch.p.first_column = column;
+    launch.p.out_base = word(row * columns_ + column);
+    launch.p.spoilt_at = word(2 * side_.rows * columns_);
+    check_launch(plan_.real64 ? launch_operator_total_real64(launch) : launch_operator_total_real32(launch),
+                 kFunction);
+}
+
 void OperatorApplyCall::launch_low_rank(const Arrays& arrays, const BandDone& done) const {
-    const std::uint64_t bytes = plan_.real_bytes();
+    const std::uint64_t bytes = plan_.real_bytes(), rows = arrays.rows.last - arrays.rows.first;
     const std::uint64_t splits =
         divide_up(std::min(low_rank_->band_samples, side_.columns), low_rank_->split);
     const Scratch of_splits(arrays.stream, splits * low_rank_->features() * bytes, kFunction,
                             "operator sums"),
         weights(arrays.stream, low_rank_->features() * bytes, kFunction, "operator weights"),
-        of_rows(arrays.stream, side_.rows * bytes, kFunction, "operator sums");
+        of_rows(arrays.stream, rows * bytes, kFunction, "operator sums");
     for (std::uint32_t column = 0; column < columns_; ++column) {
         gather(arrays, column, of_splits, weights);
         scatter(arrays, column, weights, of_rows);
-        done(side_.rows * side_.columns);
+        done(rows * side_.columns);
     }
 }
 
@@ -181,7 +210,7 @@ void OperatorApplyCall::gather(const Arrays& arrays, std::uint32_t column, const
         const std::uint64_t splits = divide_up(some, low_rank_->split);
         launch.count = word(splits * low_rank_->tiles());
         launch.p.rows = word(some);
-        launch.samples = object_.columns(options_.transpose, first);
+        launch.samples = samples_.columns(options_.transpose, first);
         launch.in = arrays.v + arrays.at(first, column);
         check_launch(
             plan_.real64 ? launch_operator_gather_real64(launch) : launch_operator_gather_real32(launch),
@@ -207,11 +236,11 @@ void OperatorApplyCall::scatter(const Arrays& arrays, std::uint32_t column, cons
     SumFactors factors = kernels::sum_factors(plan_, side_, options_, true);
     factors.alpha *= std::ldexp(1.0, -static_cast<int>(plan_.shape.qubits));
     constexpr std::uint64_t kRows = 32;  // of a workgroup
-    for (std::uint64_t row = 0; row < side_.rows; row += low_rank_->band_samples) {
-        const std::uint64_t some = std::min(low_rank_->band_samples, side_.rows - row);
+    for (std::uint64_t row = arrays.rows.first; row < arrays.rows.last; row += low_rank_->band_samples) {
+        const std::uint64_t some = std::min(low_rank_->band_samples, arrays.rows.last - row);
         launch.count = word(divide_up(some, kRows));
         launch.p.rows = word(some);
-        launch.samples = object_.rows(options_.transpose, row);
+        launch.samples = samples_.rows(options_.transpose, row);
         check_launch(
             plan_.real64 ? launch_operator_scatter_real64(launch) : launch_operator_scatter_real32(launch),
             kFunction);
@@ -228,10 +257,10 @@ void check_rows_launch(const OperatorPlan& plan, const OperatorRowsLaunch& launc
 
 }  // namespace
 
-void launch_rows(StreamHandle stream, const OperatorObject& object, const std::vector<std::uint32_t>& rows,
+void launch_rows(StreamHandle stream, const DeviceSamples& samples, const std::vector<std::uint32_t>& rows,
                  const DeviceArray& out) {
     constexpr const char* kRows = "kernel_rows";
-    const OperatorPlan& plan = object.plan();
+    const OperatorPlan& plan = samples.plan;
     if (plan.shape.samples * plan.layout.numbers() >> 32 != 0)
         throw Error(Errc::unsupported, "kernel_rows: kernels count numbers of samples in 32 bits (got " +
                                            std::to_string(plan.shape.samples) + " samples of " +
@@ -244,7 +273,7 @@ void launch_rows(StreamHandle stream, const OperatorObject& object, const std::v
     const std::uint64_t all = plan.shape.columns(), most = kMostElements / plan.layout.numbers();
     OperatorRowsLaunch launch{.stream = stream,
                               .p = kernels::rows_parameters(plan),
-                              .row_samples = object.rows(false, 0),
+                              .row_samples = samples.rows(false, 0),
                               .list = list.data()};
     const std::uint64_t together = std::max<std::uint64_t>(1, kMostElements / all);
     for (std::uint64_t row = 0; row < rows.size(); row += together)
@@ -256,19 +285,19 @@ void launch_rows(StreamHandle stream, const OperatorObject& object, const std::v
             launch.p.list_base = word(row);
             launch.p.column_base = word(column);
             launch.p.out_width = word(all);
-            launch.column_samples = object.columns(false, column);
+            launch.column_samples = samples.columns(false, column);
             launch.result = static_cast<std::byte*>(out.data) + (row * all + column) * plan.real_bytes();
             check_rows_launch(plan, launch, kRows);
         }
 }
 
-void launch_diagonal(StreamHandle stream, const OperatorObject& object, const DeviceArray& out) {
-    const OperatorPlan& plan = object.plan();
+void launch_diagonal(StreamHandle stream, const DeviceSamples& samples, const DeviceArray& out) {
+    const OperatorPlan& plan = samples.plan;
     const std::uint64_t all = plan.shape.samples, most = kMostElements / plan.layout.numbers();
     OperatorRowsLaunch launch{.stream = stream, .diagonal = true, .p = kernels::rows_parameters(plan)};
     for (std::uint64_t row = 0; row < all; row += most) {
         launch.count = launch.p.columns = word(std::min(most, all - row));
-        launch.row_samples = launch.column_samples = object.rows(false, row);
+        launch.row_samples = launch.column_samples = samples.rows(false, row);
         launch.result = static_cast<std::byte*>(out.data) + row * plan.real_bytes();
         check_rows_launch(plan, launch, "kernel_diagonal");
     }

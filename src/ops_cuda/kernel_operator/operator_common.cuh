@@ -21,6 +21,7 @@
 #include "shaders/kernel_matrix/kernel_angle.h"
 #include "shaders/kernel_matrix/kernel_parameters.h"
 #include "shaders/kernel_operator/operator_parameters.h"
+#include "shaders/kernel_operator/operator_total.h"
 
 namespace weft::cuda {
 namespace {

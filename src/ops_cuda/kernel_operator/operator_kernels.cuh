@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of samples, sums of partial sums, products by way of features, and rows of K. NAME(x) is the
-// function that launches x.
+// Numbers of samples, sums of partial sums, products by way of features and with blocks of K, and rows of K.
+// NAME(x) is the function that launches x.
 #include "ops_cuda/kernel_operator/operator_common.cuh"
 
 namespace weft::cuda {
@@ -35,6 +35,39 @@ struct OperatorSum {
 #include "shaders/kernel_operator/operator_interface.glsl.h"
 
 #include "shaders/kernel_operator/operator_sum.glsl.h"
+};
+
+struct OperatorTotal {
+    OPERATOR_MEMBERS(OperatorTotalLaunch, OperatorTotalParameters, kThreads);
+    const Real* terms;
+    const int* units;
+    uint* totals;
+    WEFT_GPU void take(const OperatorTotalLaunch& l) {
+        terms = static_cast<const Real*>(l.terms);
+        units = static_cast<const int*>(l.units);
+        totals = static_cast<uint*>(l.totals);
+    }
+#include "shaders/kernel_operator/operator_interface.glsl.h"
+
+#include "shaders/kernel_operator/operator_total.glsl.h"
+};
+
+template <unsigned width, bool diagonal>
+struct OperatorBlock {
+    OPERATOR_MEMBERS(OperatorBlockLaunch, OperatorBlockParameters, kThreads);
+    static constexpr uint kWidth = width;
+    static constexpr bool kDiagonal = diagonal;
+    const Real* block;
+    const Real* v;
+    Real* result;
+    WEFT_GPU void take(const OperatorBlockLaunch& l) {
+        block = static_cast<const Real*>(l.block);
+        v = static_cast<const Real*>(l.v);
+        result = static_cast<Real*>(l.result);
+    }
+#include "shaders/kernel_operator/operator_interface.glsl.h"
+
+#include "shaders/kernel_operator/operator_block.glsl.h"
 };
 
 struct OperatorGather {
@@ -97,6 +130,26 @@ int NAME(bloch)(const OperatorBlochLaunch& l) {
 }
 int NAME(sum)(const OperatorSumLaunch& l) {
     return launch_operator<OperatorSum>(blocks_of(l.count), l);
+}
+int NAME(total)(const OperatorTotalLaunch& l) {
+    return launch_operator<OperatorTotal>(blocks_of(l.count), l);
+}
+int NAME(block)(const OperatorBlockLaunch& l) {
+    if (l.diagonal) return launch_operator<OperatorBlock<1, true>>(blocks_of(l.count), l);
+    switch (l.width) {
+        case 1:
+            return launch_operator<OperatorBlock<1, false>>(l.count, l);
+        case 2:
+            return launch_operator<OperatorBlock<2, false>>(l.count, l);
+        case 4:
+            return launch_operator<OperatorBlock<4, false>>(l.count, l);
+        case 8:
+            return launch_operator<OperatorBlock<8, false>>(l.count, l);
+        case 16:
+            return launch_operator<OperatorBlock<16, false>>(l.count, l);
+        default:
+            return cudaErrorInvalidValue;
+    }
 }
 int NAME(gather)(const OperatorFeatureLaunch& l) {
     return launch_operator<OperatorGather>(l.count, l);

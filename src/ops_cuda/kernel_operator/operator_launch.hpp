@@ -38,6 +38,25 @@ struct OperatorSumLaunch {
     void* result = nullptr;
 };
 
+struct OperatorTotalLaunch {
+    StreamHandle stream = nullptr;
+    std::uint32_t count = 0;
+    shared::OperatorTotalParameters p{};
+    const void *terms = nullptr, *units = nullptr;
+    void* totals = nullptr;
+};
+
+/// A block of K times `width` columns of V, 1, 2, 4, 8 or 16; or its diagonal.
+struct OperatorBlockLaunch {
+    StreamHandle stream = nullptr;
+    std::uint32_t width = 1;
+    bool diagonal = false;
+    std::uint32_t count = 0;  ///< workgroups, or values of the diagonal
+    shared::OperatorBlockParameters p{};
+    const void *block = nullptr, *v = nullptr;
+    void* result = nullptr;
+};
+
 struct OperatorFeatureLaunch {
     StreamHandle stream = nullptr;
     std::uint32_t count = 0;  ///< workgroups
@@ -65,6 +84,10 @@ int launch_operator_apply_ryrz_real32(const OperatorApplyLaunch& launch);
 int launch_operator_apply_ryrz_real64(const OperatorApplyLaunch& launch);
 int launch_operator_sum_real32(const OperatorSumLaunch& launch);
 int launch_operator_sum_real64(const OperatorSumLaunch& launch);
+int launch_operator_total_real32(const OperatorTotalLaunch& launch);
+int launch_operator_total_real64(const OperatorTotalLaunch& launch);
+int launch_operator_block_real32(const OperatorBlockLaunch& launch);
+int launch_operator_block_real64(const OperatorBlockLaunch& launch);
 int launch_operator_gather_real32(const OperatorFeatureLaunch& launch);
 int launch_operator_gather_real64(const OperatorFeatureLaunch& launch);
 int launch_operator_scatter_real32(const OperatorFeatureLaunch& launch);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <weft/error.hpp>
+#include <weft/memory_report.hpp>
 
 #include "base/batch_call.hpp"
 #include "ops/encode/encode_batch_check.hpp"

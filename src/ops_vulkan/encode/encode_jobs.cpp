@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include <weft/buffer.hpp>
+#include <weft/host_buffer.hpp>
 #include <weft/job.hpp>
 
 #include "base/batch_call.hpp"

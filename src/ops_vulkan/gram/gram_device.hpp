@@ -11,6 +11,7 @@
 #include <string>
 
 #include <weft/backend.hpp>
+#include <weft/memory_report.hpp>
 #include <weft/stream.hpp>
 
 #include "ops/kernel_matrix/gram_plan.hpp"

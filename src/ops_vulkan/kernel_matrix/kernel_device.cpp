@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <weft/error.hpp>
+#include <weft/memory_report.hpp>
 
 #include "base/batch_call.hpp"
 #include "ops/kernel_matrix/gram_tuning.hpp"

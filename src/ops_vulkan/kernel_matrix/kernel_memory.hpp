@@ -13,6 +13,7 @@
 
 #include <weft/backend.hpp>
 #include <weft/buffer.hpp>
+#include <weft/host_buffer.hpp>
 #include <weft/stream.hpp>
 
 #include "ops/kernel_matrix/kernel_plan.hpp"

@@ -26,7 +26,7 @@ ObjectPointer resident(Stream& stream, const KernelMatrixCircuit* circuit, const
                        const ConstDeviceArray* y, const KernelMatrixShape& shape,
                        const KernelOperatorOptions& options) {
     const kernels::CircuitFacts facts =
-        circuit != nullptr ? kernels::check_any_operator(*circuit, facts_of(x), facts_of(y), shape, options)
+        circuit != nullptr ? kernels::check_operator(*circuit, facts_of(x), facts_of(y), shape, options)
                            : kernels::check_given_operator(facts_of(x), facts_of(y), shape, options);
     const OperatorPlan plan = kernels::operator_plan_on(stream, facts, shape, options);
     std::vector<DeviceSamples> devices;
@@ -70,8 +70,7 @@ OpReport to_host(Backend& backend, const char* function, const HostArray& out, c
 KernelOperatorEstimate estimate_kernel_operator(const Backend& backend, const KernelMatrixCircuit& circuit,
                                                 const KernelMatrixShape& shape, std::uint32_t columns,
                                                 const KernelOperatorOptions& options) {
-    const kernels::CircuitFacts facts =
-        kernels::check_any_operator(circuit, shape, shape.others != 0, options);
+    const kernels::CircuitFacts facts = kernels::check_operator(circuit, shape, shape.others != 0, options);
     kernels::check_columns(columns);
     return kernels::estimate_operator(kernels::operator_plan_on(backend, facts, shape, options), columns);
 }
@@ -137,9 +136,13 @@ void kernel_apply(Stream& stream, const KernelOperator& k, const ConstDeviceArra
 OpReport kernels::apply_rows(Backend& backend, const KernelOperator& k, const ConstHostArray& v,
                              const HostArray& out, const ApplyRows& rows,
                              const KernelApplyHostOptions& host) {
+    return apply_rows(backend, samples_on(backend, k), v, out, rows, host);
+}
+OpReport kernels::apply_rows(Backend& backend, const DeviceSamples& samples, const ConstHostArray& v,
+                             const HostArray& out, const ApplyRows& rows,
+                             const KernelApplyHostOptions& host) {
     const auto begin = std::chrono::steady_clock::now();
     const KernelApplyOptions options = apply_options(host);
-    const DeviceSamples& samples = samples_on(backend, k);
     const ApplySide side = side_of(samples.plan, options.transpose);
     const bool all = rows.first == 0 && rows.last == side.rows;
     const ApplyCall call(samples, static_cast<std::uint32_t>(v.size / side.columns), options,
@@ -164,7 +167,7 @@ OpReport kernel_apply(Backend& backend, const KernelOperator& k, const ConstHost
     const DeviceSamples& samples = kernels::samples_on(backend, k);
     kernels::check_apply(samples.plan, facts_of(v), facts_of(out), options);
     kernels::check_out_memory("kernel_apply", &v, out);
-    return kernels::apply_rows(backend, k, v, out,
+    return kernels::apply_rows(backend, samples, v, out,
                                {0, kernels::side_of(samples.plan, options.transpose).rows}, host);
 }
 

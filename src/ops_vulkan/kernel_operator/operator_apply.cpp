@@ -95,17 +95,9 @@ struct ApplyCall::Arrays {
 
 ApplyCall::ApplyCall(const DeviceSamples& samples, std::uint32_t columns, const KernelApplyOptions& options,
                      Choice symmetric)
-    : samples_(samples),
-      plan_(samples.plan),
-      options_(options),
-      columns_(columns),
-      side_(side_of(plan_, options.transpose)),
-      symmetric_(symmetric),
-      low_rank_(plan_.states || symmetric == Choice::on ? std::nullopt
-                                                        : plan_low_rank(plan_, side_, columns)),
-      passes_(plan_.states              ? std::vector<ApplyPass>{}
-              : symmetric == Choice::on ? plan_symmetric_passes(plan_, side_, columns)
-                                        : plan_passes(plan_, side_, columns, symmetric != Choice::off)) {}
+    : OperatorProduct(samples.plan, columns, options.transpose, symmetric),
+      samples_(samples),
+      options_(options) {}
 
 void ApplyCall::record(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v,
                        const DeviceArray& out, const ApplyRows& rows, const BandDone& done) const {
@@ -122,34 +114,6 @@ void ApplyCall::record(Stream& stream, KernelMemory& memory, const ConstDeviceAr
     const Arrays arrays{v, nullptr, {}, columns_, &totals};
     for (const ApplyPass& pass : passes_)
         record_pass(stream, memory, pass, bands_of_share(pass, share), arrays, done);
-}
-
-std::vector<OperatorBand> ApplyCall::bands_of_share(const ApplyPass& pass, const PairShare& share) const {
-    std::vector<OperatorBand> bands;
-    for (const RowRange& rows : share.fold.ranges(share.first, share.count))
-        for (const OperatorBand& band : bands_of(pass, side_, rows.first, rows.last)) bands.push_back(band);
-    return bands;
-}
-
-std::uint64_t ApplyCall::pairs(const ApplyRows& rows) const {
-    std::uint64_t pairs = 0;
-    if (plan_.states) {
-        for (const OperatorBlock& block : blocks_of(rows)) pairs += pairs_of(plan_, block);
-        return pairs;
-    }
-    if (low_rank_) return (rows.last - rows.first) * side_.columns * columns_;
-    for (const ApplyPass& pass : passes_)
-        for (const OperatorBand& band : bands_of(pass, side_, rows.first, rows.last))
-            pairs += pairs_of(pass, band);
-    return pairs;
-}
-std::uint64_t ApplyCall::pairs(const PairShare& share) const {
-    std::uint64_t pairs = 0;
-    if (plan_.states)
-        for (const OperatorBlock& block : blocks_of(share)) pairs += pairs_of(plan_, block);
-    for (const ApplyPass& pass : passes_)
-        for (const OperatorBand& band : bands_of_share(pass, share)) pairs += pairs_of(pass, band);
-    return pairs;
 }
 
 void ApplyCall::add_to_totals(Stream& stream, const ApplyTotals& totals, std::uint32_t column,

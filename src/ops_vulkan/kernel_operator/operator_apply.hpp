@@ -5,16 +5,11 @@
 #include <functional>
 
 #include "ops/kernel_operator/operator_parameters.hpp"
-#include "ops/kernel_operator/operator_sharing.hpp"
+#include "ops/kernel_operator/operator_product.hpp"
 #include "ops_vulkan/kernel_operator/operator_object.hpp"
 #include "ops_vulkan/kernel_operator/operator_states.hpp"
 
 namespace weft::kernels {
-
-/// Rows [first, last) of a product.
-struct ApplyRows {
-    std::uint64_t first = 0, last = 0;
-};
 
 /// Totals of all rows of a square K in fixed point, as operator_total.comp has them, and the exponents of
 /// their units.
@@ -22,17 +17,11 @@ struct ApplyTotals {
     Words words;
     Words units;
 };
-/// Items [first, first + count) of a SharedProduct, which every device cuts in the same way.
-struct PairShare {
-    RowFold fold;
-    std::uint64_t first = 0, count = 0;
-};
 
 /// out = a (K + lambda I) V + b out for some rows of K, with `columns` columns of V.
-class ApplyCall {
+class ApplyCall : public OperatorProduct {
   public:
-    /// `symmetric`: off for some rows; automatic for all rows; on for shares of pairs. `samples` and
-    /// `options` must outlive it.
+    /// `symmetric`: as in OperatorProduct. `samples` and `options` must outlive it.
     ApplyCall(const DeviceSamples& samples, std::uint32_t columns, const KernelApplyOptions& options,
               Choice symmetric);
 
@@ -44,14 +33,6 @@ class ApplyCall {
     /// Records what adds a share of K V to the totals. `v` has all rows of V.
     void record(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v, const ApplyTotals& totals,
                 const PairShare& share, const BandDone& done) const;
-    /// Kernel values of these rows or pairs, in all passes.
-    std::uint64_t pairs(const ApplyRows& rows) const;
-    std::uint64_t pairs(const PairShare& share) const;
-    const ApplySide& side() const noexcept { return side_; }
-    KernelOperatorMethod method() const noexcept {
-        if (plan_.states) return KernelOperatorMethod::states;
-        return low_rank_ ? KernelOperatorMethod::low_rank : KernelOperatorMethod::product;
-    }
 
   private:
     struct Arrays;
@@ -63,15 +44,12 @@ class ApplyCall {
                        const ApplyTotals& totals, const PairShare& share, const BandDone& done) const;
     void add_block(Stream& stream, const BlockMaker& maker, const ConstDeviceArray& v, const DeviceArray& out,
                    std::uint64_t first_row, const BlockPlace& place, const SumFactors& factors) const;
-    std::vector<OperatorBlock> blocks_of(const ApplyRows& rows) const;
-    std::vector<OperatorBlock> blocks_of(const PairShare& share) const;
     void record_low_rank(Stream& stream, KernelMemory& memory, const Arrays& arrays,
                          const BandDone& done) const;
     void gather(Stream& stream, const Arrays& arrays, std::uint32_t column, const Words& sums,
                 const Words& weights) const;
     void scatter(Stream& stream, const Arrays& arrays, std::uint32_t column, const Words& weights,
                  const Words& sums) const;
-    std::vector<OperatorBand> bands_of_share(const ApplyPass& pass, const PairShare& share) const;
     void add_to_totals(Stream& stream, const ApplyTotals& totals, std::uint32_t column, std::uint32_t some,
                        std::uint64_t row, std::uint64_t rows, const Words& sums, const SumTerms& terms) const;
     void record_pass(Stream& stream, KernelMemory& memory, const ApplyPass& pass,
@@ -81,13 +59,7 @@ class ApplyCall {
                      const Words& row_sums, const Words& column_sums) const;
 
     const DeviceSamples& samples_;
-    const OperatorPlan& plan_;
     const KernelApplyOptions& options_;
-    const std::uint32_t columns_;
-    const ApplySide side_;
-    const Choice symmetric_;
-    const std::optional<LowRankPlan> low_rank_;
-    const std::vector<ApplyPass> passes_;
 };
 
 /// Records rows of K; `list` is in the device's memory and has the numbers of rows.

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes <weft/ops/kernel_operator.hpp>: operators on several devices, each of which holds all samples,
-// and products whose shares are consecutive rows of the result.
-#include <algorithm>
-#include <chrono>
-#include <exception>
+// Completes <weft/ops/kernel_operator.hpp>: operators on several devices, each of which holds all samples.
+#include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <weft/devices.hpp>
-#include <weft/error.hpp>
 #include <weft/ops/kernel_operator.hpp>
 
 #include "base/batch_call.hpp"
 #include "ops/kernel_operator/operator_check.hpp"
-#include "ops/kernel_operator/operator_sharing.hpp"
-#include "ops_vulkan/kernel_operator/operator_shares.hpp"
+#include "ops/kernel_operator/operator_shared.hpp"
+#include "ops_vulkan/kernel_operator/operator_host.hpp"
+#include "vulkan/devices/shared_call.hpp"
 
 namespace weft {
 namespace {
@@ -27,21 +23,15 @@ using kernels::DeviceSamples;
 using kernels::facts_of;
 using kernels::OperatorObject;
 
-/// Of a square K, by the inequality of Cauchy and Schwarz. NaN: there is none.
-template <class T>
-double largest_of(Backend& backend, const DeviceSamples& samples) {
-    std::vector<T> diagonal(samples.plan.shape.samples);
+double largest_value_on(Backend& backend, const DeviceSamples& samples) {
+    const std::uint64_t count = samples.plan.shape.samples;
+    std::vector<std::byte> memory(count * samples.plan.real_bytes());
+    const HostArray diagonal{memory.data(), count, samples.plan.options.type};
     Stream stream(backend, {.name = "kernel operator"});
     const kernels::HostResult result(stream, diagonal);
     kernels::record_state_diagonal(stream, samples, result.array());
     result.download();
-    double most = 0;
-    for (const T value : diagonal)
-        if (!(static_cast<double>(value) <= most)) most = static_cast<double>(value);
-    return most;
-}
-double largest_value(Backend& backend, const DeviceSamples& samples) {
-    return samples.plan.real64 ? largest_of<double>(backend, samples) : largest_of<float>(backend, samples);
+    return kernels::largest_value(diagonal);
 }
 
 std::shared_ptr<const OperatorObject> on_each(Devices& devices, const KernelMatrixCircuit* circuit,
@@ -53,44 +43,40 @@ std::shared_ptr<const OperatorObject> on_each(Devices& devices, const KernelMatr
     std::vector<DeviceSamples> made;
     for (std::size_t i = 0; i < devices.size(); ++i)
         if (!devices.lost(i)) made.push_back(kernels::samples_on(devices[i], samples, true));
-    const bool any_norm =
-        circuit == nullptr && shape.square() && !options.normalize && options.symmetric != Choice::off;
-    const double largest = any_norm ? largest_value(core::first_backend(devices), made.front()) : 1;
+    const double largest =
+        samples.any_norm() ? largest_value_on(core::first_backend(devices), made.front()) : 1;
     return std::make_shared<const OperatorObject>(std::move(made),
                                                   kernels::operator_facts(circuit, shape, options), largest);
 }
 
 /// The product on one device, with its V.
-class DeviceApply {
-  public:
-    DeviceApply(Backend& backend, const DeviceSamples& samples, std::uint32_t columns,
-                const KernelApplyOptions& options, const ConstHostArray& v, const HostArray& out,
-                std::uint64_t first_row)
-        : options_(options),
-          columns_(columns),
-          call_(samples, columns, options_, Choice::off),
-          apply_(backend, call_, v),
-          out_(out),
-          first_row_(first_row) {}
-
-    OpReport make(std::uint64_t first, std::uint64_t last, core::ShareWatch& watch) {
-        const std::uint64_t bytes = std::uint64_t{columns_} * out_.type.bytes();
-        const HostArray rows{static_cast<std::byte*>(out_.data) + (first - first_row_) * bytes,
-                             (last - first) * columns_, out_.type};
-        OpReport report;
-        apply_.make({first, last}, rows, options_.b != 0, kernels::counted(report, watch));
-        report.bytes_out = (last - first) * bytes;
-        return report;
-    }
-
-  private:
-    const KernelApplyOptions options_;
-    const std::uint32_t columns_;
-    const ApplyCall call_;
-    kernels::HostApply apply_;
-    const HostArray out_;
-    const std::uint64_t first_row_;  // of `out`
+struct DeviceRows {
+    DeviceRows(Backend& backend, const DeviceSamples& samples, std::uint32_t columns,
+               const KernelApplyOptions& of_call, const ConstHostArray& v)
+        : options(of_call), call(samples, columns, options, Choice::off), apply(backend, call, v) {}
+    const KernelApplyOptions options;
+    const ApplyCall call;
+    kernels::HostApply apply;
 };
+struct DevicePairs {
+    DevicePairs(Backend& backend, const DeviceSamples& samples, std::uint32_t columns,
+                const ConstHostArray& v, const std::vector<std::int32_t>& units)
+        : call(samples, columns, options, Choice::on), totals(backend, call, v, units) {}
+    const KernelApplyOptions options{};  // factors apply to totals
+    const ApplyCall call;
+    kernels::HostTotals totals;
+};
+
+std::vector<kernels::OperatorPlan> plans_on(Devices& devices, const kernels::CircuitFacts& facts,
+                                            const KernelMatrixShape& shape,
+                                            const KernelOperatorOptions& options) {
+    core::first_backend(devices);  // throws if all are lost
+    std::vector<kernels::OperatorPlan> plans;
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        if (!devices.lost(i))
+            plans.push_back(kernels::operator_plan_on(devices[i], facts, shape, options, true));
+    return plans;
+}
 
 }  // namespace
 
@@ -110,70 +96,63 @@ KernelOperator::KernelOperator(Devices& devices, const detail::GivenStates<Const
                                const KernelOperatorOptions& options)
     : object_(on_each(devices, nullptr, states, &others, shape, options)) {}
 
-std::uint64_t kernels::least_items(Devices& devices, const BatchOptions& batch, std::uint64_t usual,
-                                   std::uint64_t items, std::uint64_t values) {
-    const std::uint64_t chunk = core::wanted_chunk_items(core::first_backend(devices).plan(), batch);
-    return std::clamp<std::uint64_t>(chunk != 0 ? 4 * chunk * items / (values + 1) : usual, 1, items);
+KernelOperatorEstimate estimate_kernel_operator(Devices& devices, const KernelMatrixCircuit& circuit,
+                                                const KernelMatrixShape& shape, std::uint32_t columns,
+                                                const KernelOperatorOptions& options) {
+    const kernels::CircuitFacts facts = kernels::check_operator(circuit, shape, shape.others != 0, options);
+    kernels::check_columns(columns);
+    return kernels::estimate_on_each(plans_on(devices, facts, shape, options), columns);
 }
-
-core::SharedCall kernels::shared_call(const OperatorPlan& plan, std::uint64_t items, std::uint64_t pairs,
-                                      const KernelApplyHostOptions& host) {
-    return {.function = "kernel_apply",
-            .rates = "kernel_apply " + std::to_string(plan.shape.qubits),
-            .items = items,
-            .single_job = true,
-            .progress_total = pairs,
-            .options = host.batch,
-            .worker = {}};
-}
-
-OpReport kernels::report_of(const OpReport& shared, std::uint64_t pairs, const ConstHostArray& v,
-                            const HostArray& out) {
-    OpReport report = operator_report("kernel_apply", pairs, v.bytes(), out);
-    report.chunks = shared.chunks;
-    report.wall_s = shared.wall_s;
-    report.devices = shared.devices;
-    return report;
-}
-
-kernels::PairsDone kernels::counted(OpReport& report, core::ShareWatch& watch) {
-    return [&](std::uint64_t pairs) {
-        report.items += pairs;
-        ++report.chunks;
-        watch.add(pairs);
-        if (watch.stop().stop_requested()) throw Error(Errc::cancelled, "kernel_apply: cancelled");
-    };
+KernelOperatorEstimate estimate_kernel_operator(Devices& devices, ElementType states,
+                                                const KernelMatrixShape& shape, std::uint32_t columns,
+                                                const KernelOperatorOptions& options) {
+    const kernels::CircuitFacts facts =
+        kernels::check_given_operator(states, shape, shape.others != 0, options);
+    kernels::check_columns(columns);
+    return kernels::estimate_on_each(plans_on(devices, facts, shape, options), columns);
 }
 
 OpReport kernels::apply_rows(Devices& devices, const KernelOperator& k, const ConstHostArray& v,
                              const HostArray& out, const ApplyRows& rows,
                              const KernelApplyHostOptions& host) {
+    const OperatorObject& object = *detail::Access::object(k);
+    Backend& backend = core::first_backend(devices);
+    const DeviceSamples& first = samples_on(backend, k);
+    const std::vector<const OperatorPlan*> plans = object.plans();
     const KernelApplyOptions options = apply_options(host);
-    const DeviceSamples& first = samples_on(core::first_backend(devices), k);
-    const ApplySide side = side_of(first.plan, options.transpose);
-    const auto columns = static_cast<std::uint32_t>(v.size / side.columns);
-    if (rows.first == 0 && rows.last == side.rows)
-        if (std::optional<OpReport> report = apply_pairs(devices, k, v, out, host)) return *std::move(report);
-    const ApplyCall whole(first, columns, options, Choice::off);
-    const std::uint64_t count = rows.last - rows.first, pairs = whole.pairs(rows);
-    constexpr std::uint64_t kRowsOfItem = 1024;
-    const std::uint64_t items = divide_up(count, kRowsOfItem);
-    core::SharedCall call = shared_call(first.plan, items, pairs, host);
-    call.least_items = least_items(devices, host.batch, least_pairs(first.plan) / (pairs / items + 1), items,
-                                   count * columns);
-    call.repeatable = options.b == 0;
-    call.worker = [&](std::size_t device) -> core::ShareWorker {
-        const auto apply = std::make_shared<DeviceApply>(devices[device], samples_on(devices[device], k),
-                                                         columns, options, v, out, rows.first);
-        return [apply, rows](Backend&, const core::Share& share, core::ShareWatch& watch) {
-            return apply->make(rows.first + share.first * kRowsOfItem,
-                               std::min(rows.last, rows.first + (share.first + share.count) * kRowsOfItem),
-                               watch);
-        };
-    };
-    OpReport report = report_of(core::run_shares(devices, call), pairs, v, out);
-    report.method = to_string(whole.method());
-    return report;
+    const auto columns = static_cast<std::uint32_t>(v.size / side_of(first.plan, options.transpose).columns);
+    return apply_shared(
+        {.count = devices.size(),
+         .plans = plans,
+         .first = first.plan,
+         .largest = object.largest(),
+         .chunk_values = core::wanted_chunk_items(backend.plan(), host.batch),
+         .threads = backend.plan().copy_threads * static_cast<std::uint32_t>(devices.size()),
+         .rows = [&](std::size_t device) -> RowsWorker {
+             const auto work = std::make_shared<DeviceRows>(devices[device], samples_on(devices[device], k),
+                                                            columns, options, v);
+             return [work](const ApplyRows& some, const HostArray& to, const PairsDone& done) {
+                 work->apply.make(some, to, work->options.b != 0, done);
+             };
+         },
+         .pairs = [&](std::size_t device, const std::vector<std::int32_t>& units) -> PairsWorker {
+             const auto work = std::make_shared<DevicePairs>(devices[device], samples_on(devices[device], k),
+                                                             columns, v, units);
+             return [work](const PairShare& share, std::vector<std::uint32_t>& totals,
+                           const PairsDone& done) { work->totals.add(share, totals, done); };
+         },
+         .run =
+             [&](const core::SharedCallOf<core::DeviceWorker>& call) {
+                 return core::run_shares(
+                     devices,
+                     call.with_worker<core::ShareWorker>([&](std::size_t device) -> core::ShareWorker {
+                         return [work = call.worker(device)](Backend&, const core::Share& share,
+                                                             core::ShareWatch& watch) {
+                             return work(share, watch);
+                         };
+                     }));
+             }},
+        v, out, rows, host);
 }
 
 OpReport kernel_apply(Devices& devices, const KernelOperator& k, const ConstHostArray& v,

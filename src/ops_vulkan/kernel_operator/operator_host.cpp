@@ -3,14 +3,7 @@
 
 #include <deque>
 #include <span>
-#include <string>
-#include <string_view>
 #include <utility>
-
-#include <weft/error.hpp>
-#include <weft/ops/encode.hpp>
-
-#include "ops/kernel_operator/operator_check.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -26,36 +19,6 @@ std::span<const std::uint32_t> words_in(const ConstHostArray& array) {
 }
 
 }  // namespace
-
-KernelApplyOptions apply_options(const KernelApplyHostOptions& options) noexcept {
-    return {options.a, options.b, options.lambda, options.transpose};
-}
-
-HostSamples checked_samples(const char* function, const KernelMatrixCircuit* circuit, const ConstHostArray& x,
-                            const ConstHostArray* y, const KernelMatrixShape& shape,
-                            const KernelOperatorOptions& options, std::uint32_t threads) {
-    HostSamples samples{circuit, x, y, shape, options, {}};
-    if (circuit != nullptr) {
-        samples.facts = check_any_operator(*circuit, facts_of(x), facts_of(y), shape, options);
-        check_features_alone(function, x, y, shape.qubits, circuit->scale, threads);
-        return samples;
-    }
-    samples.facts = check_given_operator(facts_of(x), facts_of(y), shape, options);
-    alignas(16) static std::byte no_k[16];
-    const auto renamed = [&](const Error& error) {
-        std::string text = error.what();
-        constexpr std::string_view kName = "kernel_matrix";
-        return text.starts_with(kName) ? text.replace(0, kName.size(), function) : text;
-    };
-    try {
-        check_host_states(x, y, {no_k, 1, options.type}, shape, threads);
-    } catch (const EncodeError& error) {
-        throw EncodeError(renamed(error), error.failures());
-    } catch (const Error& error) {
-        throw Error(error.code(), renamed(error));
-    }
-    return samples;
-}
 
 DeviceSamples samples_on(Backend& backend, const HostSamples& samples, bool shared) {
     Stream stream(backend, {.name = "kernel operator"});

@@ -6,26 +6,11 @@
 #include <functional>
 #include <vector>
 
+#include "ops/kernel_operator/operator_call.hpp"
 #include "ops_vulkan/kernel_operator/operator_apply.hpp"
 
 namespace weft::kernels {
 
-KernelApplyOptions apply_options(const KernelApplyHostOptions& options) noexcept;
-
-/// Features of a circuit, or states that are given, in host memory; checked.
-struct HostSamples {
-    const KernelMatrixCircuit* circuit;  ///< null: states are given
-    const ConstHostArray& x;
-    const ConstHostArray* y;  ///< may be null
-    const KernelMatrixShape& shape;
-    const KernelOperatorOptions& options;
-    CircuitFacts facts;
-};
-/// Checks types, sizes, options and values. Errors: invalid_argument; EncodeError - values that are not
-/// finite. Texts about them begin with `function`.
-HostSamples checked_samples(const char* function, const KernelMatrixCircuit* circuit, const ConstHostArray& x,
-                            const ConstHostArray* y, const KernelMatrixShape& shape,
-                            const KernelOperatorOptions& options, std::uint32_t threads);
 /// Plans on a backend, of several if it is `shared`, and makes the samples, which are done when the function
 /// returns.
 DeviceSamples samples_on(Backend& backend, const HostSamples& samples, bool shared = false);
@@ -45,9 +30,6 @@ class HostResult {
     HostArray out_;
     Buffer<std::uint32_t> words_;
 };
-
-/// Called with the kernel values of each band that the device has finished; may throw.
-using PairsDone = std::function<void(std::uint64_t pairs)>;
 
 /// Products with a V in host memory, which the device keeps for all of them.
 class HostApply {
@@ -88,6 +70,8 @@ class HostTotals : private HostApply {
 
 /// kernel_apply without its checks, for some rows of K: `out` has these rows. On one device all rows may make
 /// a symmetric product.
+OpReport apply_rows(Backend& backend, const DeviceSamples& samples, const ConstHostArray& v,
+                    const HostArray& out, const ApplyRows& rows, const KernelApplyHostOptions& options);
 OpReport apply_rows(Backend& backend, const KernelOperator& k, const ConstHostArray& v, const HostArray& out,
                     const ApplyRows& rows, const KernelApplyHostOptions& options);
 OpReport apply_rows(Devices& devices, const KernelOperator& k, const ConstHostArray& v, const HostArray& out,

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "ops/kernel_operator/operator_call.hpp"
 #include "ops_vulkan/kernel_operator/operator_apply.hpp"
 #include "shaders/operator.spv.hpp"
 
@@ -21,12 +22,6 @@ ResidentStates source_of(KernelMemory&, const KernelMatrixPlan& plan, const Cons
 HostStates source_of(KernelMemory& memory, const KernelMatrixPlan& plan, const ConstHostArray& x,
                      const ConstHostArray* y) {
     return {memory, plan, x, y};
-}
-
-std::vector<double> doubles_of(const ConstHostArray& array) {
-    if (array.type == kFloat64)
-        return {static_cast<const double*>(array.data), static_cast<const double*>(array.data) + array.size};
-    return {static_cast<const float*>(array.data), static_cast<const float*>(array.data) + array.size};
 }
 
 template <class Array>
@@ -50,7 +45,7 @@ std::shared_ptr<const DeviceStates> states_of(Stream& stream, const OperatorPlan
         return made;
     }
     made->planes = planes;
-    made->weights = doubles_of(circuit->weights);
+    made->weights = weights_of(*circuit);
     made->circuit = *circuit;
     made->circuit.weights = ConstHostArray(made->weights);
     return made;
@@ -196,7 +191,6 @@ void ApplyCall::add_block(Stream& stream, const BlockMaker& maker, const ConstDe
 
 void ApplyCall::record_states(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v,
                               const DeviceArray& out, const ApplyRows& rows, const BandDone& done) const {
-    const bool turned = options_.transpose && !side_.square;
     BlockMaker maker(stream, memory, plan_, *samples_.states);
     const double delta = side_.square ? options_.a * options_.lambda : 0;
     std::map<std::uint64_t, bool> added;  // by the first row of a block
@@ -206,8 +200,8 @@ void ApplyCall::record_states(Stream& stream, KernelMemory& memory, const ConstD
     };
     for (const OperatorBlock& block : blocks_of(rows)) {
         const KernelBlock& b = block.tiles.block;
-        maker.make(block, turned);
-        if (turned)
+        maker.make(block, turned_);
+        if (turned_)
             add({0, b.column, b.columns, b.row, b.rows});
         else
             add({0, b.row, b.rows, b.column, b.columns});
@@ -233,16 +227,6 @@ void ApplyCall::record_states(Stream& stream, KernelMemory& memory, const ConstD
         if (block.mirrored) add({maker.image_origin(), b.column, b.columns, b.row, b.rows});
         done(pairs_of(plan_, block));
     }
-}
-
-std::vector<OperatorBlock> ApplyCall::blocks_of(const ApplyRows& rows) const {
-    return operator_blocks(plan_, rows.first, rows.last, options_.transpose && !side_.square,
-                           symmetric_ != Choice::off && halves_blocks(plan_));
-}
-std::vector<OperatorBlock> ApplyCall::blocks_of(const PairShare& share) const {
-    const std::vector<OperatorBlock> all = operator_blocks(plan_, 0, side_.rows, false, true);
-    const auto first = all.begin() + static_cast<std::ptrdiff_t>(share.first);
-    return {first, first + static_cast<std::ptrdiff_t>(share.count)};
 }
 
 // Packed states begin at multiples of 64 rows, so as many are multiplied even for a single one.

@@ -8,6 +8,7 @@
 
 #include <weft/backend.hpp>
 #include <weft/buffer.hpp>
+#include <weft/host_buffer.hpp>
 #include <weft/ops/lattice.hpp>
 #include <weft/stream.hpp>
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <utility>
 
-#include <weft/buffer.hpp>
+#include <weft/memory_report.hpp>
 
 #include "base/config_parse.hpp"
 #include "host/own_process.hpp"

@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
-#include <weft/buffer.hpp>
 #include <weft/error.hpp>
+#include <weft/host_buffer.hpp>
 
 #include "plan/device/device_plan.hpp"
 #include "vulkan/devices/devices_state.hpp"

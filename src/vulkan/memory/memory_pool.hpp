@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <weft/buffer.hpp>
+#include <weft/memory_report.hpp>
 
 #include "base/name_totals.hpp"
 #include "plan/work/offset_allocator.hpp"

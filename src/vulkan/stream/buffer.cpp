@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// Also completes weft/host_buffer.hpp and weft/memory_report.hpp.
 #include <weft/buffer.hpp>
 
 #include <limits>
 
+#include <weft/host_buffer.hpp>
+#include <weft/memory_report.hpp>
 #include <weft/stream.hpp>
 
 #include "vulkan/engine/backend_state.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Also completes weft/event.hpp and weft/sequence.hpp.
 #include <weft/stream.hpp>
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include <weft/buffer.hpp>
+#include <weft/host_buffer.hpp>
 
 #include "arrays/array_source.hpp"
 

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <string>
 
-#include <weft/ops/kernel_matrix.hpp>
+#include <weft/ops/kernel_circuit.hpp>
 
 namespace weft::tool {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <weft/ops/kernel_matrix.hpp>
+#include <weft/ops/kernel_circuit.hpp>
 
 namespace weft::tool {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <weft/ops/kernel_matrix.hpp>
+#include <weft/ops/kernel_circuit.hpp>
 
 namespace weft::tool {
 

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include <weft/ops/field.hpp>
+#include <weft/ops/field_info.hpp>
 
 namespace weft::tool {
 

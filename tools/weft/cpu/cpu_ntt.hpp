@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include <weft/ops/field.hpp>
+#include <weft/ops/field_info.hpp>
 
 namespace weft::tool {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <span>
 
-#include <weft/ops/kernel_matrix.hpp>
+#include <weft/ops/kernel_circuit.hpp>
 
 namespace weft::tool {
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -51,6 +52,24 @@ TEST_CASE("several devices share the rows of a product") {
         weft_test::check_error(weft::Errc::invalid_argument,
                                "kernel_apply: the operator was made on another backend",
                                [&] { weft::kernel_apply(devices[1], single, v, alone); });
+    });
+}
+
+TEST_CASE("a product by way of features stays on one device") {
+    weft_test::on_devices(std::nullopt, [](weft::Devices& devices) {
+        const std::size_t samples = 30000;  // in closed form enough for two shares
+        const std::vector<float> x = features(samples), v = scattered<float>(samples, 9);
+        const weft::KernelMatrixShape shape{samples, 0, kQubits};
+        const weft::KernelOperatorOptions options{.symmetric = weft::Choice::off,
+                                                  .low_rank = weft::Choice::on};
+        std::vector<float> out(samples), alone(samples);
+        const weft::OpReport report =
+            weft::kernel_apply(devices, weft::KernelOperator{devices, {}, x, shape, options}, v, out);
+        CHECK(report.method == "low_rank");
+        const auto took_part = [](const weft::DeviceReport& row) { return row.shares != 0; };
+        CHECK(std::count_if(report.devices.begin(), report.devices.end(), took_part) == 1);
+        weft::kernel_apply(devices[0], weft::KernelOperator{devices[0], {}, x, shape, options}, v, alone);
+        CHECK(out == alone);
     });
 }
 

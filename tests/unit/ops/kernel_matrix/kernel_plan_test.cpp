@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <weft/ops/encode.hpp>
+#include <weft/ops/encode_error.hpp>
 
 #include "ops/kernel_matrix/kernel_check.hpp"
 #include "ops/kernel_matrix/kernel_estimate.hpp"

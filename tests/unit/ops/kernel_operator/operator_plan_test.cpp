@@ -269,9 +269,7 @@ TEST_CASE("operators that cannot be made are refused") {
          "KernelOperator: x does not fit the shape (got 39 values, need 40)"},
         {make({}, {40, kInt64}, {}, shape), "x is of type int64"},
         {make({}, x, ArrayFacts{8, kFloat64}, {10, 2, 4}), "y is of another type than x"},
-        {make({.weights = weights, .reupload = true}, x, {}, shape),
-         "KernelOperator: layers with re-upload do not cancel (got 2 layers, need at most 1, or reupload = "
-         "false)"},
+        {make({.weights = weights, .reupload = true}, x, {}, shape, {.low_rank = Choice::on}), "low_rank"},
         {make({.scale = std::numeric_limits<double>::infinity()}, x, {}, shape),
          "KernelOperator: scale is infinite"},
         {make({}, x, {}, shape, {.type = kComplex64}), "KernelOperator: type is of type complex64"},

@@ -102,7 +102,7 @@ TEST_CASE("blocks of some rows make these rows, and those of a transpose these c
 TEST_CASE("operators of states refuse what they cannot do, by name") {
     const auto of_layers = [](const KernelOperatorOptions& options) {
         static const std::vector<double> weights(8, 0.5);
-        return check_any_operator({.weights = weights, .reupload = true}, {10, 0, 4}, false, options);
+        return check_operator({.weights = weights, .reupload = true}, {10, 0, 4}, false, options);
     };
     CHECK(effective_layers(of_layers({})) == 1);
     check_error(Errc::invalid_argument, "KernelOperator: low_rank does not apply to products of states",

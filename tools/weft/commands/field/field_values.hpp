@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <weft/ops/field.hpp>
+#include <weft/ops/field_info.hpp>
 
 #include "arrays/array_input.hpp"
 

@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes <weft/ops/kernel_solve.hpp>: landmarks and Nystroem features.
+// Completes ops/kernel_solve/operator_models.hpp: landmarks and Nystroem features.
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <vector>
 
-#include <weft/ops/kernel_solve.hpp>
-
 #include "base/batch_call.hpp"
 #include "ops/kernel_operator/operator_check.hpp"
+#include "ops/kernel_solve/model_kernel.hpp"
 #include "ops/kernel_solve/operator_landmarks.hpp"
-#include "ops_vulkan/kernel_operator/operator_host.hpp"
-#include "ops_vulkan/kernel_operator/operator_kernel.hpp"
+#include "ops/kernel_solve/operator_models.hpp"
 
-namespace weft {
+namespace weft::kernels {
 namespace {
 
 template <class T>
-void inverse_root(Backend& backend, const KernelOperator& k, const HostArray& out) {
+void write_inverse_root(const ModelOperator& k, const HostArray& out) {
     const std::uint64_t samples = k.shape().samples;
     std::vector<std::uint32_t> all(samples);
     std::iota(all.begin(), all.end(), 0u);
     std::vector<T> values(samples * samples);
-    kernel_rows(backend, k, all, values);
+    k.rows(all, values);
     std::vector<double> wide(values.begin(), values.end());
-    kernels::inverse_root(wide, samples, static_cast<double>(std::numeric_limits<T>::epsilon()));
+    inverse_root(wide, samples, static_cast<double>(std::numeric_limits<T>::epsilon()));
     std::transform(wide.begin(), wide.end(), static_cast<T*>(out.data),
                    [](double value) { return static_cast<T>(value); });
 }
@@ -39,38 +38,35 @@ void each_row(std::uint64_t rows, std::uint64_t width, std::uint64_t first, std:
 
 }  // namespace
 
-std::vector<std::uint32_t> kernel_landmarks(Backend& backend, const KernelOperator& k, std::uint32_t count,
-                                            const KernelLandmarkOptions& options) {
-    kernels::check_landmarks(k.shape(), count, options);
-    const auto choose = [&](auto kernel) {
-        return kernels::choose_landmarks(kernel.kernel(), count, options);
-    };
+std::vector<std::uint32_t> landmarks(const ModelOperator& k, std::uint32_t count,
+                                     const KernelLandmarkOptions& options) {
+    check_landmarks(k.shape(), count, options);
+    const auto choose = [&](auto kernel) { return choose_landmarks(kernel.kernel(), count, options); };
     const KernelRanks alone;
-    if (k.type() == kFloat64)
-        return choose(kernels::OperatorKernel<double, Backend>(backend, k, alone, 0, {}));
-    return choose(kernels::OperatorKernel<float, Backend>(backend, k, alone, 0, {}));
+    if (k.type() == kFloat64) return choose(ModelKernel<double>(k, alone, 0, {}));
+    return choose(ModelKernel<float>(k, alone, 0, {}));
 }
 
-void kernel_inverse_root(Backend& backend, const KernelOperator& k, const HostArray& out) {
-    kernels::check_inverse_root(k.shape(), k.type(), out);
-    kernels::check_out_memory("kernel_inverse_root", nullptr, out);
-    if (k.type() == kFloat64) return inverse_root<double>(backend, k, out);
-    inverse_root<float>(backend, k, out);
+void inverse_root_of(const ModelOperator& k, const HostArray& out) {
+    check_inverse_root(k.shape(), k.type(), out);
+    check_out_memory("kernel_inverse_root", nullptr, out);
+    if (k.type() == kFloat64) return write_inverse_root<double>(k, out);
+    write_inverse_root<float>(k, out);
 }
 
-OpReport kernel_features(Backend& backend, const KernelOperator& k, const ConstHostArray& root,
-                         const HostArray& out, const BatchOptions& batch) {
-    const kernels::Watch watch;
+OpReport features(const ModelOperator& k, const ConstHostArray& root, const HostArray& out,
+                  const BatchOptions& batch) {
+    const Watch watch;
     core::require_members("kernel_features", batch, {});
     const KernelMatrixShape& shape = k.shape();
-    kernels::check_features_of(shape, k.type(), root, out);
-    kernels::check_out_memory("kernel_features", &root, out);
+    check_features_of(shape, k.type(), root, out);
+    check_out_memory("kernel_features", &root, out);
     const std::uint64_t all = shape.columns(), unit = k.type().bytes();
     core::ProgressMeter meter("kernel_features", batch, shape.samples * all);
     meter.check();
     constexpr std::uint64_t kTogether = 64;
     std::vector<std::byte> some(all * kTogether * unit), made(shape.samples * kTogether * unit);
-    OpReport report = kernels::operator_report("kernel_features", shape.samples * all, root.bytes(), out);
+    OpReport report = operator_report("kernel_features", shape.samples * all, root.bytes(), out);
     const auto* const from = static_cast<const std::byte*>(root.data);
     auto* const to = static_cast<std::byte*>(out.data);
     for (std::uint64_t first = 0; first < all; first += kTogether) {
@@ -80,8 +76,9 @@ OpReport kernel_features(Backend& backend, const KernelOperator& k, const ConstH
         });
         KernelApplyHostOptions apply;
         apply.batch.cancel = batch.cancel;
-        const OpReport part = kernel_apply(backend, k, ConstHostArray(some.data(), all * count, k.type()),
-                                           HostArray(made.data(), shape.samples * count, k.type()), apply);
+        const OpReport part =
+            k.apply(ConstHostArray(some.data(), all * count, k.type()),
+                    HostArray(made.data(), shape.samples * count, k.type()), {0, shape.samples}, apply);
         report.method = part.method;
         report.chunks += part.chunks;
         each_row(shape.samples, all, first, count, unit, [&](auto at, auto packed, auto bytes) {
@@ -93,4 +90,4 @@ OpReport kernel_features(Backend& backend, const KernelOperator& k, const ConstH
     return report;
 }
 
-}  // namespace weft
+}  // namespace weft::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator on a Backend or a Devices, as the solvers of the host take it.
+// An operator as the solvers of the host take it, whose vectors are double.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include <weft/ops/kernel_operator.hpp>
-
 #include "ops/kernel_operator/operator_ranks.hpp"
+#include "ops/kernel_solve/operator_models.hpp"
 #include "ops/kernel_solve/operator_solve.hpp"
 #include "ops/kernel_solve/solve_scales.hpp"
-#include "ops_vulkan/kernel_operator/operator_host.hpp"
-#include "vulkan/devices/shared_call.hpp"
 
 namespace weft::kernels {
 
@@ -30,15 +27,13 @@ class Watch {
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Products and rows of an operator whose type is T, for a solver whose vectors are double.
-template <class T, class Where>
-class OperatorKernel {
+/// Products and rows of an operator whose type is T.
+template <class T>
+class ModelKernel {
   public:
-    /// `where`, `k` and `ranks` must outlive it.
-    OperatorKernel(Where& where, const KernelOperator& k, const KernelRanks& ranks, double lambda,
-                   std::stop_token cancel)
-        : where_(where),
-          k_(k),
+    /// `k` and `ranks` must outlive it.
+    ModelKernel(const ModelOperator& k, const KernelRanks& ranks, double lambda, std::stop_token cancel)
+        : k_(k),
           ranks_(ranks),
           own_(kernel_rank_rows(k.shape().samples, ranks.rank, ranks.size)),
           lambda_(lambda),
@@ -60,7 +55,7 @@ class OperatorKernel {
         KernelApplyHostOptions apply;
         apply.batch.cancel = cancel_;
         together(ranks_, [&] {
-            if (!result_.empty()) apply_rows(where_, k_, narrow_, result_, {own_.first, own_.last}, apply);
+            if (!result_.empty()) k_.apply(narrow_, result_, {own_.first, own_.last}, apply);
         });
         std::copy(result_.begin(), result_.end(), out.begin());
         scale_columns(out, exponents, 1);
@@ -71,7 +66,7 @@ class OperatorKernel {
         const std::uint64_t samples = k_.shape().samples, count = own_.last - own_.first;
         together(ranks_, [&] {
             std::vector<T> values(list.size() * samples);
-            kernel_rows(core::first_backend(where_), k_, list, values);
+            k_.rows(list, values);
             for (std::size_t i = 0; i < list.size(); ++i)
                 std::transform(&values[i * samples + own_.first], &values[i * samples + own_.first] + count,
                                out.begin() + static_cast<std::ptrdiff_t>(i * count),
@@ -81,7 +76,7 @@ class OperatorKernel {
     void diagonal(std::span<double> out) {
         together(ranks_, [&] {
             std::vector<T> values(k_.shape().samples);
-            kernel_diagonal(core::first_backend(where_), k_, values);
+            k_.diagonal(values);
             std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(own_.first), out.size(), out.begin());
         });
     }
@@ -108,8 +103,7 @@ class OperatorKernel {
         return column_maxima(table, columns);
     }
 
-    Where& where_;
-    const KernelOperator& k_;
+    const ModelOperator& k_;
     const KernelRanks& ranks_;
     const KernelRankRows own_;
     const double lambda_;
