@@ -165,12 +165,7 @@ WEFT_GPU Element high_factor(uint first, uint row) {
     return row_factor(row, upper_index(first));
 }
 
-#if defined(WEFT_NTT_COMPACT)
-#define kept_quick kept_product
-WEFT_GPU Element row_factor_at(uint row) {
-    return row_factor(row, 0u);  // never: the compact shader has no kNttRowFactors
-}
-#else
+#if !defined(WEFT_NTT_COMPACT)
 // Those of the rows of the tile, made once.
 #if WEFT_FIELD_WORDS == 2
 WEFT_GROUP(uvec4, row_factors, 2u * kFactorRows);
@@ -194,23 +189,26 @@ WEFT_GPU uvec2 row_factor_at(uint row) {
 #endif
 #endif
 
+// The product with the twiddle factor of a row.
+WEFT_GPU Element with_row_factor(Kept x, uint first, uint row) {
+#if defined(WEFT_NTT_COMPACT)
+    return kept_product(x, high_factor(first, row));
+#else
+    if (flag(kNttRowFactors)) return kept_quick(x, row_factor_at(row));
+    return kept_product(x, high_factor(first, row));
+#endif
+}
+
 // What the pass multiplies the result in row `first_row` + j by. `first` is the position of `first_row`, and
 // `position` that of the element.
 WEFT_GPU Element finished(Kept x, uint first, uint first_row, uint j, uint position) {
+    const uint factor = p.factors + (first_row << p.split) + (index_of(first) & low_mask(p.split));
     Element y;
-    if (flag(kNttFactors)) {
-        const uint rest = index_of(first) & low_mask(p.split);
-        const Element factor = table_at(p.factors + (first_row << p.split) + rest + (j << p.split));
-        if (flag(kNttRowFactors))
-            y = pass_product(kept_quick(x, row_factor_at(first_row + j)), factor);
-        else
-            y = kept_product(x, factor);
-        if (flag(kNttFactorsHigh) && !flag(kNttRowFactors))
-            y = pass_product(y, high_factor(first, first_row + j));
-    } else if (flag(kNttRowFactors)) {
-        y = kept_quick(x, row_factor_at(first_row + j));
-    } else if (flag(kNttFactorsHigh)) {
-        y = kept_product(x, high_factor(first, first_row + j));
+    if (flag(kNttFactorsHigh)) {
+        y = with_row_factor(x, first, first_row + j);
+        if (flag(kNttFactors)) y = pass_product(y, table_at(factor + (j << p.split)));
+    } else if (flag(kNttFactors)) {
+        y = kept_product(x, table_at(factor + (j << p.split)));
     } else {
         y = kept_settled(x);
     }
