@@ -233,9 +233,10 @@ void run_all_states(weft::Backend& backend, const Settings& settings, Json& repo
         for (const std::uint32_t qubits : settings.qubits)
             for (const std::uint32_t columns : settings.columns)
                 for (const bool given : {true, false})
-                    report["rows"].push_back(bench::run_states(
-                        backend,
-                        {samples, qubits, columns, given, settings.common.repeats, settings.checked}));
+                    for (const Json& row :
+                         bench::run_states(backend, {samples, qubits, columns, given, settings.common.repeats,
+                                                     settings.checked, settings.cuda}))
+                        report["rows"].push_back(row);
 }
 
 bool run(const Settings& settings, Json& report) {

@@ -12,6 +12,8 @@
 
 #include <weft/weft.hpp>
 
+#include "bench_kernel_operator.hpp"
+
 namespace bench {
 namespace {
 
@@ -54,9 +56,9 @@ class Inputs {
             states_.emplace(backend, host_.size());
             stream.upload(host_, *states_);
         } else {
-            const std::vector<float> x = scattered(c.samples * c.qubits, 1);
-            x_.emplace(backend, x.size());
-            stream.upload(x, *x_);
+            features_ = scattered(c.samples * c.qubits, 1);
+            x_.emplace(backend, features_.size());
+            stream.upload(features_, *x_);
         }
         stream.wait();
     }
@@ -89,73 +91,112 @@ class Inputs {
         return values;
     }
 
+#if defined(WEFT_BENCH_CUDA)
+    CudaStates by_cuda(const std::vector<float>& v) const {
+        return {circuit_, features_, host_, v, shape_};
+    }
+#endif
+
   private:
     const weft::KernelMatrixShape shape_;
     const std::vector<float> weights_;
     weft::KernelMatrixCircuit circuit_;
     std::vector<std::complex<float>> host_;
+    std::vector<float> features_;
     std::optional<weft::Buffer<std::complex<float>>> states_;
     std::optional<weft::Buffer<float>> x_;
 };
 
 template <class Work>
-double seconds_of(weft::Stream& stream, int repeats, const Work& work) {
+double seconds_of(int repeats, const Work& work) {
     std::vector<double> seconds;
     for (int trial = 0; trial <= repeats; ++trial) {
         const auto start = Clock::now();
         work();
-        stream.wait();
         if (trial > 0) seconds.push_back(seconds_since(start));
     }
     return median(seconds);
 }
 
-}  // namespace
+/// Some rows of K, and the V that they are multiplied with.
+struct Checks {
+    std::vector<std::uint64_t> numbers;
+    std::vector<std::vector<double>> rows;
+    std::vector<float> v;
 
-Json run_states(weft::Backend& backend, const StatesCase& c) {
-    weft::Stream stream{backend};
-    const Inputs inputs(backend, stream, c);
-    const std::vector<float> v = scattered(c.samples * c.columns, 5);
-    const weft::Buffer<float> in(backend, v.size()), out(backend, v.size()),
-        k(backend, c.samples * c.samples);
-    stream.upload(v, in);
-    const double stored = seconds_of(stream, c.repeats, [&] { inputs.stored(stream, k); });
-    const weft::KernelOperator op = inputs.make(stream);
-    const double applied = seconds_of(stream, c.repeats, [&] { weft::kernel_apply(stream, op, in, out); });
-    const std::vector<float> got = stream.download(out);
-    double worst = 0;
-    for (std::size_t n = 0; n < c.checked; ++n) {
-        const std::uint64_t row = (n * 7919 + c.samples - 1) % c.samples, column = n % c.columns;
-        const std::vector<double> values = inputs.row(stream, k, row);
-        double want = 0, size = 0;
-        for (std::uint64_t j = 0; j < c.samples; ++j) {
-            want += values[j] * static_cast<double>(v[j * c.columns + column]);
-            size += std::abs(static_cast<double>(v[j * c.columns + column]));
+    /// The largest error of a product, in units of the bound.
+    double worst(const StatesCase& c, const std::vector<float>& got, double error) const {
+        double worst = 0;
+        for (std::size_t n = 0; n < rows.size(); ++n) {
+            const std::uint64_t column = n % c.columns;
+            double want = 0, size = 0;
+            for (std::uint64_t j = 0; j < c.samples; ++j) {
+                want += rows[n][j] * static_cast<double>(v[j * c.columns + column]);
+                size += std::abs(static_cast<double>(v[j * c.columns + column]));
+            }
+            const double off =
+                std::abs(want - static_cast<double>(got[numbers[n] * c.columns + column])) / (error * size);
+            if (!(off <= worst)) worst = off;
         }
-        const double error = std::abs(want - static_cast<double>(got[row * c.columns + column])) /
-                             (op.estimate(c.columns).error * size);
-        if (!(error <= worst)) worst = error;
+        return worst;
     }
+};
+
+Json row_of(const StatesCase& c, const char* api, double stored, double applied, double worst) {
     if (!(worst <= 1))
         throw weft::Error(weft::Errc::driver,
                           "bench_kernel_operator: values of a product of states are wrong by " +
                               std::to_string(worst) + " of the bound");
     const double pairs = static_cast<double>(c.samples) * static_cast<double>(c.samples);
     std::printf(
-        "%8llu rows %3u qubits %-7s %3u columns: stored K %10.3f ms, product %10.3f ms, %8.3f Gpairs/s, %.2f "
-        "of the "
-        "rate of the stored K  error %.1e of bound\n",
-        static_cast<unsigned long long>(c.samples), c.qubits, c.given ? "given" : "layers", c.columns,
+        "%8llu rows %3u qubits %-7s %3u columns %-6s: stored K %10.3f ms, product %10.3f ms, %8.3f Gpairs/s, "
+        "%.2f of the rate of the stored K  error %.1e of bound\n",
+        static_cast<unsigned long long>(c.samples), c.qubits, c.given ? "given" : "layers", c.columns, api,
         stored * 1e3, applied * 1e3, pairs / applied * 1e-9, stored / applied, worst);
     std::fflush(stdout);
     return {{"samples", c.samples},
             {"qubits", c.qubits},
             {"given", c.given},
             {"columns", c.columns},
+            {"api", api},
             {"stored_ms", stored * 1e3},
             {"ms", applied * 1e3},
             {"of_stored_rate", stored / applied},
             {"error_of_bound", worst}};
+}
+
+}  // namespace
+
+std::vector<Json> run_states(weft::Backend& backend, const StatesCase& c) {
+    std::vector<Json> rows;
+    weft::Stream stream{backend};
+    const Inputs inputs(backend, stream, c);
+    Checks checks;
+    checks.v = scattered(c.samples * c.columns, 5);
+    {
+        const weft::Buffer<float> in(backend, checks.v.size()), out(backend, checks.v.size()),
+            k(backend, c.samples * c.samples);
+        stream.upload(checks.v, in);
+        const double stored = seconds_of(c.repeats, [&] { inputs.stored(stream, k), stream.wait(); });
+        const weft::KernelOperator op = inputs.make(stream);
+        const double applied =
+            seconds_of(c.repeats, [&] { weft::kernel_apply(stream, op, in, out), stream.wait(); });
+        for (std::size_t n = 0; n < c.checked; ++n) {
+            checks.numbers.push_back((n * 7919 + c.samples - 1) % c.samples);
+            checks.rows.push_back(inputs.row(stream, k, checks.numbers.back()));
+        }
+        const double worst = checks.worst(c, stream.download(out), op.estimate(c.columns).error);
+        rows.push_back(row_of(c, "Vulkan", stored, applied, worst));
+    }
+#if defined(WEFT_BENCH_CUDA)
+    if (!c.cuda) return rows;
+    const CudaStates by_cuda = inputs.by_cuda(checks.v);
+    const double stored = seconds_of(c.repeats, [&] { by_cuda.store(); });
+    const double applied = seconds_of(c.repeats, [&] { by_cuda.apply(); });
+    const double worst = checks.worst(c, by_cuda.result(), by_cuda.error(c.columns));
+    rows.push_back(row_of(c, "CUDA", stored, applied, worst));
+#endif
+    return rows;
 }
 
 }  // namespace bench

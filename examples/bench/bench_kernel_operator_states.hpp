@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "bench.hpp"
 
@@ -15,9 +16,10 @@ struct StatesCase {
     bool given;  ///< states; otherwise a circuit of two layers with re-upload
     int repeats;
     std::size_t checked;  ///< values that are compared
+    bool cuda;            ///< also by CUDA, which gets rows of its own
 };
 
-/// Times both and prints a row. Errors: driver - a value is wrong.
-Json run_states(weft::Backend& backend, const StatesCase& c);
+/// Times both and prints a row for each API. Errors: driver - a value is wrong.
+std::vector<Json> run_states(weft::Backend& backend, const StatesCase& c);
 
 }  // namespace bench

@@ -34,28 +34,43 @@ WEFT_GPU uint own_column() {
     return gl_LocalInvocationIndex / 32u * (4u * kColumns) + gl_LocalInvocationIndex % 4u * kColumns;
 }
 
-// Four samples of a plane from `first` on, which may lie beyond the samples of the tile.
-WEFT_GPU Real4 four_samples(uint plane, uint first) {
-    if (first % 4u == 0u) return plane_fours[(plane * p.stride + min(first, p.stride - 4u)) / 4u];
-    Real4 four;
-    WEFT_UNROLL for (uint e = 0; e < 4u; ++e) four[e] =
-        planes[plane * p.stride + min(first + e, p.stride - 1u)];
-    return four;
+// Tiles of a symmetric output begin at multiples of four samples. An invocation loads four rows or four
+// columns of every fourth qubit, which may lie beyond the last ones.
+WEFT_GPU void load_fours(Tile tile, uint qubit, uint depth) {
+    const uint unit = gl_LocalInvocationIndex % (kTile / 4u);
+    const bool of_rows = (gl_LocalInvocationIndex & (kTile / 4u)) == 0u;
+    const uint base = of_rows ? p.row_base + tile.row : p.column_base + tile.column, step = p.stride / 4u;
+    for (uint k = gl_LocalInvocationIndex / (kTile / 2u); k < depth; k += gl_WorkGroupSize.x / (kTile / 2u)) {
+        const uint at = kParts * (qubit + k) * step + min(base / 4u + unit, step - 1u);
+        Real4 cosine = plane_fours[at], sine = plane_fours[at + step];
+        WEFT_UNROLL for (uint e = 0; e < 4u; ++e) {
+            cosine[e] *= kHalf;
+            sine[e] *= kHalf;
+        }
+        if (of_rows) {
+            left[k * kParts][unit] = cosine;
+            left[k * kParts + 1u][unit] = sine;
+        } else {
+            right[k * kParts][unit] = cosine;
+            right[k * kParts + 1u][unit] = sine;
+        }
+    }
 }
 
-// An invocation loads four rows, or four columns, of every fourth qubit.
-WEFT_GPU void load(Tile tile, uint qubit, uint depth) {
-    const uint unit = gl_LocalInvocationIndex % (kTile / 4u), side = gl_LocalInvocationIndex / (kTile / 4u);
-    const bool of_rows = side % 2u == 0u;
-    const uint first = (of_rows ? p.row_base + tile.row : p.column_base + tile.column) + 4u * unit;
-    for (uint k = side / 2u; k < depth; k += gl_WorkGroupSize.x / (kTile / 2u)) {
-        WEFT_UNROLL for (uint part = 0; part < kParts; ++part) {
-            Real4 four = four_samples((qubit + k) * kParts + part, first);
-            WEFT_UNROLL for (uint e = 0; e < 4u; ++e) four[e] *= kHalf;
-            if (of_rows)
-                left[k * kParts + part][unit] = four;
-            else
-                right[k * kParts + part][unit] = four;
+WEFT_GPU void load_each(Tile tile, uint qubit, uint depth) {
+    const uint lane = gl_LocalInvocationIndex & (kTile - 1u);
+    const bool of_rows = gl_LocalInvocationIndex < kTile;
+    const uint at = of_rows ? p.row_base + min(tile.row + lane, tile.last_row)
+                            : p.column_base + min(tile.column + lane, tile.last_column);
+    for (uint k = 0; k < depth; ++k) {
+        const Real cosine = planes[2u * (qubit + k) * p.stride + at];
+        const Real sine = planes[(2u * (qubit + k) + 1u) * p.stride + at];
+        if (of_rows) {
+            left[k * kParts][lane / 4u][lane % 4u] = kHalf * cosine;
+            left[k * kParts + 1u][lane / 4u][lane % 4u] = kHalf * sine;
+        } else {
+            right[k * kParts][lane / 4u][lane % 4u] = kHalf * cosine;
+            right[k * kParts + 1u][lane / 4u][lane % 4u] = kHalf * sine;
         }
     }
 }
@@ -110,7 +125,10 @@ WEFT_GPU void make_values(Tile tile) {
     for (uint qubit = 0; qubit < p.qubits; qubit += kDepth) {
         const uint depth = min(kDepth, p.qubits - qubit);
         barrier();
-        load(tile, qubit, depth);
+        if (kSymmetric)
+            load_fours(tile, qubit, depth);
+        else
+            load_each(tile, qubit, depth);
         barrier();
         for (uint k = 0; k < depth; ++k) take_qubit(k);
         if (kLong && (qubit + kDepth) % kLongDepth == 0u) gather();

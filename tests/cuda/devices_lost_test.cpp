@@ -3,6 +3,7 @@
 // makes are wrapped by the linker. A device is lost for a call by the thread that serves it, so two places on
 // one GPU are enough.
 #include <weft/cuda/devices.hpp>
+#include <weft/cuda/kernel_operator.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -172,7 +173,39 @@ OpReport kernel(Devices& devices, bool reupload) {
     return report;
 }
 
+/// By shares of pairs (on) or of rows (off), which are small.
+OpReport product(Devices& devices, weft::Choice symmetric) {
+    constexpr std::uint64_t kRows = 8192;
+    static const std::vector<float> x = normal_values(kRows * 8, 7), v = normal_values(kRows, 8);
+    const auto run = [&](Devices& on, std::vector<float>& out) {
+        const weft::cuda::KernelOperator k(on, {}, x, {kRows, 0, 8},
+                                           {.symmetric = symmetric, .low_rank = weft::Choice::off});
+        return weft::cuda::kernel_apply(on, k, v, out);
+    };
+    static std::vector<float> wants[2];
+    std::vector<float>& want = wants[symmetric == weft::Choice::on ? 1 : 0];
+    if (want.empty()) {
+        want.resize(kRows);
+        Devices alone("0");
+        run(alone, want);
+    }
+    std::vector<float> out(kRows);
+    weft::cuda::set_host_settings({.chunk_elements = 64});
+    const OpReport report = run(devices, out);
+    weft::cuda::set_host_settings({});
+    CHECK(out == want);
+    return report;
+}
+
 }  // namespace
+
+TEST_CASE("cuda devices: one is lost in a product with a kernel operator") {
+    for (const weft::Choice symmetric : {weft::Choice::on, weft::Choice::off}) {
+        Devices whole("0,0");
+        product(whole, symmetric);  // makes the wanted result before anything fails
+        lose_everywhere([symmetric](Devices& devices) { return product(devices, symmetric); });
+    }
+}
 
 TEST_CASE("cuda devices: one is lost while fields are added") {
     lose_everywhere(add_fields);

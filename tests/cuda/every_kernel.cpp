@@ -3,6 +3,7 @@
 // compute-sanitizer (tools/sanitize-cuda.sh). The name of a part runs this part alone; "device" runs none and
 // reports whether there is a device. The conformance tests check the results of the kernels.
 #include <weft/cuda/device.hpp>
+#include <weft/cuda/devices.hpp>
 #include <weft/cuda/encode.hpp>
 #include <weft/cuda/field.hpp>
 #include <weft/cuda/host.hpp>
@@ -163,6 +164,30 @@ void run_operators(const CudaStream& stream) {
         }
 }
 
+// Blocks of states, and shares of pairs, which add up totals.
+template <class Real>
+void run_shared_operators(const CudaStream& stream) {
+    constexpr std::size_t kRows = 600, kColumns = 23;
+    constexpr std::uint32_t kQubits = 4;
+    const weft::KernelOperatorOptions options{
+        .type = weft::element_type<Real>(), .symmetric = weft::Choice::on, .low_rank = weft::Choice::off};
+    const std::vector<Real> x(kRows * kQubits, Real(0.3)), v(kRows * kColumns, Real(0.5));
+    const std::vector<float> weights(2 * kQubits, 0.4f);
+    const weft::KernelMatrixCircuit built{.weights = weights, .reupload = true};
+    const CudaArray<Real> in(v), out(v.size()), of_x(x);
+    const weft::cuda::KernelOperator k(stream, built, of_x.span(), {kRows, 0, kQubits}, options);
+    weft::cuda::kernel_apply(stream, k, in.span(), out.span(), {.b = 1, .lambda = 1});
+    weft::cuda::kernel_rows(stream, k, {1, 599}, out.span(0, 2 * kRows));
+    weft::cuda::kernel_diagonal(stream, k, out.span(0, kRows));
+    stream.wait();
+    weft::cuda::Devices devices("0,0");
+    std::vector<Real> result(v.size());
+    for (const weft::KernelMatrixCircuit& circuit : {weft::KernelMatrixCircuit{}, built}) {
+        const weft::cuda::KernelOperator shared(devices, circuit, x, {kRows, 0, kQubits}, options);
+        weft::cuda::kernel_apply(devices, shared, v, result);
+    }
+}
+
 // From host memory, in more chunks than one.
 void run_host_forms() {
     const weft::FieldInfo& field = weft::field_info(weft::Field::bls12_381_fp);
@@ -219,6 +244,8 @@ int main(int argc, char** argv) try {
     run("operator", [&] {
         run_operators<float>(stream);
         run_operators<double>(stream);
+        run_shared_operators<float>(stream);
+        run_shared_operators<double>(stream);
     });
     run("host", [] { run_host_forms(); });
     if (!any)

@@ -15,6 +15,8 @@
 #include <weft/error.hpp>
 #include <weft/memory_report.hpp>
 
+#include "support/error_text.hpp"
+
 namespace weft_test {
 
 /// Whether a missing device fails the tests instead of skipping them: WEFT_REQUIRE_DEVICE=1.
@@ -56,19 +58,6 @@ void on_device(Body&& body, const weft::Config& config = weft::Config::from_env(
     if (!backend) return;
     body(*backend);
     check_clean(*backend);
-}
-
-/// Expects an Error with `code` whose text contains `part`.
-template <class Call>
-void check_error(weft::Errc code, std::string_view part, Call&& call) {
-    try {
-        call();
-        FAIL_CHECK("nothing was thrown, expected: " << std::string(part));
-    } catch (const weft::Error& error) {
-        INFO("error text: " << std::string(error.what()));
-        CHECK(std::string(weft::to_string(error.code())) == weft::to_string(code));
-        CHECK(std::string_view(error.what()).find(part) != std::string_view::npos);
-    }
 }
 
 }  // namespace weft_test

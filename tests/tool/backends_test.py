@@ -92,6 +92,28 @@ class Backends(Case):
         self.both("kernel", self.x, "--map", "angle", "--normalize", "--dtype", "float64")
         self.both("kernel", self.states, "--states")
 
+    def test_kernel_operators(self):
+        rng = random.Random(5)
+        v, of_states = (self.write(name, floats([[rng.uniform(-1, 1) for _ in range(3)] for _ in range(rows)]))
+                        for name, rows in (("v.npy", 70), ("w.npy", 33)))
+        weights = self.write("weights.npy", floats([[0.1 * q for q in range(8)]] * 2))
+        self.both("kernel", "apply", self.x, v, "--lambda", "0.5")
+        self.both("kernel", "apply", self.x, v, "--weights", weights, "--reupload")
+        self.both("kernel", "apply", self.states, of_states, "--states")
+        self.both("kernel", "solve", self.x, v, "--lambda", "1", "--dtype", "float64")
+        self.both("kernel", "predict", self.x, self.x, v)
+        if not driver_of_cuda() or not self.built:
+            return self.both("kernel", "eigen", self.x, "-k", "3")
+        by_vulkan, by_cuda = (json.loads(self.succeed("kernel", "eigen", self.x, "-k", "3", "--json", "-o",
+                                                      self.path("vectors.npy"), "--backend", backend))["values"]
+                              for backend in ("vulkan", "cuda"))
+        for one, other in zip(by_vulkan, by_cuda):
+            self.assertAlmostEqual(one, other, delta=1e-3)
+        for several in ([], ["--device", "0,0"]):
+            plan = json.loads(self.succeed("kernel", "apply", self.x, v, "--explain", "--json", "--backend", "cuda", *several))
+            self.assertTrue(plan["fits"])
+            self.succeed("kernel", "solve", self.x, v, "-o", self.path("alpha.npy"), "--backend", "cuda", *several)
+
     def test_lattice(self):
         for lattice in ("Z2", "D4", "E8"):
             codes = self.path("codes-%s.npy" % lattice)

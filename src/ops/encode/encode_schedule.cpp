@@ -92,6 +92,16 @@ void long_windows(std::vector<EncodeDispatch>& all, const EncodePlan& plan, std:
 
 }  // namespace
 
+std::uint32_t product_method(EncodeMethod method) {
+    return method == EncodeMethod::angle   ? shared::kEncodeAngle
+           : method == EncodeMethod::phase ? shared::kEncodePhase
+                                           : shared::kEncodeIqpZ;
+}
+
+std::uint32_t input_of_basis(ElementType type) {
+    return type == kFloat32 ? 0u : type == kFloat64 ? 1u : 2u;
+}
+
 std::vector<EncodeDispatch> window_steps(const EncodePlan& plan, std::uint64_t row, std::uint64_t rows,
                                          std::uint64_t amplitude, std::uint64_t amplitudes, bool check_only) {
     std::vector<EncodeDispatch> steps{states_step(plan, row, rows, amplitude, amplitudes, check_only)};

@@ -8,18 +8,10 @@
 #include <vector>
 
 #include "ops/encode/encode_plan.hpp"
+#include "ops/encode/encode_step.hpp"
 #include "shaders/encode/encode_parameters.h"
 
 namespace weft::kernels {
-
-enum class EncodeStep {
-    states,      ///< reads values, writes states and status
-    norm_block,  ///< reads values, writes norms of blocks
-    norm_row,    ///< norms of blocks to norms of rows and status
-    scale,       ///< values and norms of rows to states
-    pass,        ///< iqp: transforms `bits` bits of the index of states, in place
-    join,        ///< iqp: transforms bit `bits` of the index, by which windows of a state differ
-};
 
 /// One dispatch. Its ranges are those of each row.
 struct EncodeDispatch {
@@ -32,6 +24,11 @@ struct EncodeDispatch {
     /// For values that are bound from the first one read, and for the status of all rows.
     shared::EncodeParameters parameters{};
 };
+
+/// Constants of kernels: kEncodeAngle and the like for product, and for basis 0 for values of float32, 1 for
+/// float64, 2 for int64.
+std::uint32_t product_method(EncodeMethod method);
+std::uint32_t input_of_basis(ElementType type);
 
 /// Makes the states of some rows, or a window of one row, and then the passes over them.
 std::vector<EncodeDispatch> window_steps(const EncodePlan& plan, std::uint64_t row, std::uint64_t rows,

@@ -10,11 +10,11 @@
 #include <weft/ops/lattice.hpp>
 #include <weft/program.hpp>
 
+#include "ops/lattice/lattice_op.hpp"
 #include "shaders/lattice/lattice_settings.h"
 
 namespace weft::kernels {
 
-enum class LatticeOp { encode, decode, quantize };
 const char* function_of(LatticeOp op) noexcept;  ///< "lattice_encode"
 
 /// Rows as a job sees them. An element is the fewest whole rows whose vectors fill whole words of any code.

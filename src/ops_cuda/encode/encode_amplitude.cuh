@@ -24,8 +24,8 @@ template <bool wide, unsigned threads, unsigned kept_pairs>
 int launch(const EncodeLaunch& l) {
     using Kernel = EncodeAmplitude<wide, threads, kept_pairs>;
     Kernel kernel = make_kernel<Kernel>(l);
-    kernel.kTeamSize = l.plan->team_size;
-    return launch_kernel<threads>(kernel, workgroups_of(l.count, threads / l.plan->team_size), l);
+    kernel.kTeamSize = l.shape.team_size;
+    return launch_kernel<threads>(kernel, workgroups_of(l.count, threads / l.shape.team_size), l);
 }
 
 }  // namespace
@@ -33,9 +33,9 @@ int launch(const EncodeLaunch& l) {
 int NAME(amplitude)(const EncodeLaunch& l) {
     return with_width(l, [&]<class Wide>(Wide) {
         constexpr bool wide = Wide::value;
-        if (l.plan->local_size == 1024) return launch<wide, 1024, 8>(l);
-        if (l.plan->local_size == 512) return launch<wide, 512, 8>(l);
-        switch (l.plan->kept_pairs) {
+        if (l.shape.local_size == 1024) return launch<wide, 1024, 8>(l);
+        if (l.shape.local_size == 512) return launch<wide, 512, 8>(l);
+        switch (l.shape.kept_pairs) {
             case 1:
                 return launch<wide, 256, 1>(l);
             case 2:

@@ -66,7 +66,7 @@ int launch_shared_as(const EncodeLaunch& l) {
                              cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
     if (result != cudaSuccess) return result;
     return launch_kernel<kSharedThreads, blocks>(make_kernel<Kernel>(l),
-                                                 std::uint64_t{l.count} * l.plan->workgroups_per_row, l);
+                                                 std::uint64_t{l.count} * l.shape.workgroups_per_row, l);
 }
 
 // As many workgroups a multiprocessor as leave each of them the registers that it needs.
@@ -77,7 +77,7 @@ int launch_shared(const EncodeLaunch& l) {
 #else
     constexpr unsigned kBlocks = 8;
 #endif
-    if (l.plan->held_pairs == kFewHeld) return launch_shared_as<wide, kFewHeld, kBlocks>(l);
+    if (l.shape.held_pairs == kFewHeld) return launch_shared_as<wide, kFewHeld, kBlocks>(l);
     return launch_shared_as<wide, kMostHeld, 3>(l);
 }
 

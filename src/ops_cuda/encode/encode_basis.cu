@@ -21,21 +21,20 @@ template <bool wide, uint input>
 int launch(const EncodeLaunch& l) {
     const auto kernel = make_kernel<EncodeBasis<wide, input>>(l);
     // Each thread makes 8 stores.
-    const std::uint64_t stores = (std::uint64_t{l.count} << l.plan->element_bits) / (wide ? 1 : 2);
+    const std::uint64_t stores = (std::uint64_t{l.count} << l.shape.element_bits) / (wide ? 1 : 2);
     return launch_kernel<kThreads>(kernel, workgroups_of(stores, 8 * kThreads), l);
 }
 
 template <bool wide>
 int launch_input(const EncodeLaunch& l) {
-    const ElementType type = l.plan->types.values;
-    if (type == kFloat32) return launch<wide, 0>(l);
-    return type == kFloat64 ? launch<wide, 1>(l) : launch<wide, 2>(l);
+    if (l.shape.input == 0) return launch<wide, 0>(l);
+    return l.shape.input == 1 ? launch<wide, 1>(l) : launch<wide, 2>(l);
 }
 
 }  // namespace
 
 int launch_basis(const EncodeLaunch& l) {
-    return l.plan->types.states == kComplex128 ? launch_input<true>(l) : launch_input<false>(l);
+    return l.shape.wide_states ? launch_input<true>(l) : launch_input<false>(l);
 }
 
 }  // namespace weft::cuda

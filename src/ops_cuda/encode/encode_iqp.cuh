@@ -36,7 +36,7 @@ struct EncodeIqp {
 template <class Kernel>
 int launch(const EncodeLaunch& l) {
     const Kernel kernel = make_kernel<Kernel>(l);
-    return launch_kernel<Kernel::kWorkgroupSize>(kernel, workgroups_of(l.count, l.plan->rows_per_workgroup),
+    return launch_kernel<Kernel::kWorkgroupSize>(kernel, workgroups_of(l.count, l.shape.rows_per_workgroup),
                                                  l);
 }
 
@@ -45,8 +45,8 @@ int launch(const EncodeLaunch& l) {
 int NAME(iqp)(const EncodeLaunch& l) {
     return with_width(l, [&]<class Wide>(Wide) -> int {
         constexpr bool wide = Wide::value;
-        if (l.plan->kernel == kernels::EncodeKernel::iqp_direct) return launch<EncodeIqpDirect<wide>>(l);
-        switch (l.plan->slab_bits) {
+        if (l.shape.direct) return launch<EncodeIqpDirect<wide>>(l);
+        switch (l.shape.slab_bits) {
             case 10:
                 return launch<EncodeIqp<wide, 10>>(l);
             case 11:

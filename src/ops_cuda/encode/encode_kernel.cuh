@@ -67,7 +67,7 @@ inline std::uint64_t workgroups_of(std::uint64_t count, std::uint64_t per_workgr
 template <class Body>
 int with_width([[maybe_unused]] const EncodeLaunch& l, const Body& body) {
 #if defined(WEFT_REAL64)
-    if (l.plan->types.states == kComplex128) return body(std::true_type{});
+    if (l.shape.wide_states) return body(std::true_type{});
 #if !defined(WEFT_IN64)
     return cudaErrorInvalidValue;  // complex64 states of float values are made in float
 #endif

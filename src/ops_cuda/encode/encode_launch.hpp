@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include <weft/cuda/device.hpp>
-
-#include "ops/encode/encode_schedule.hpp"
+#include "cuda/stream_handle.hpp"
+#include "ops/encode/encode_step.hpp"
+#include "shaders/encode/encode_parameters.h"
 
 namespace weft::cuda {
 
@@ -17,10 +17,21 @@ inline constexpr std::uint32_t kSharedThreads = 128, kKeptPairs = 32, kFewHeld =
 
 using kernels::EncodeStep;
 
+/// Of kernels::EncodePlan, whose members have the same names.
+struct EncodeShape {
+    bool wide_states = false;  ///< complex128
+    std::uint32_t input = 0;   ///< of basis, types of values: 0 float32, 1 float64, 2 int64
+    std::uint32_t method = 0;  ///< of product: shared::kEncodeAngle and the like
+    bool direct = false;       ///< of iqp: the kernel is iqp_direct
+    std::uint32_t local_size = 256, team_size = 1, kept_pairs = 8, held_pairs = 8;
+    std::uint32_t workgroups_per_row = 1, rows_per_workgroup = 1;
+    std::uint32_t slab_bits = 0, element_bits = 0;
+};
+
 /// Buffers by their names in shaders/encode. Those that a step does not use are null.
 struct EncodeLaunch {
     StreamHandle stream = nullptr;
-    const kernels::EncodePlan* plan = nullptr;
+    EncodeShape shape{};
     EncodeStep step = EncodeStep::states;
     std::uint32_t count = 0;
     shared::EncodeParameters p{};

@@ -23,17 +23,17 @@ struct EncodeProduct {
 template <bool wide, uint method>
 int launch(const EncodeLaunch& l) {
     const auto kernel = make_kernel<EncodeProduct<wide, method>>(l);
-    return launch_kernel<kThreads>(kernel, workgroups_of(l.count, l.plan->rows_per_workgroup), l);
+    return launch_kernel<kThreads>(kernel, workgroups_of(l.count, l.shape.rows_per_workgroup), l);
 }
 
 }  // namespace
 
 int NAME(product)(const EncodeLaunch& l) {
     return with_width(l, [&]<class Wide>(Wide) {
-        switch (l.plan->method) {
-            case EncodeMethod::angle:
+        switch (l.shape.method) {
+            case kEncodeAngle:
                 return launch<Wide::value, kEncodeAngle>(l);
-            case EncodeMethod::phase:
+            case kEncodePhase:
                 return launch<Wide::value, kEncodePhase>(l);
             default:
                 return launch<Wide::value, kEncodeIqpZ>(l);

@@ -7,6 +7,7 @@
 
 #include "cuda/check.hpp"
 #include "cuda/scratch.hpp"
+#include "ops/encode/encode_schedule.hpp"
 #include "ops_cuda/encode/encode_launch.hpp"
 
 namespace weft::cuda {
@@ -46,6 +47,21 @@ LaunchEncode launcher(const EncodePlan& plan, EncodeStep step) {
     }
 }
 
+EncodeShape shape_of(const EncodePlan& plan) {
+    return {.wide_states = plan.types.states == kComplex128,
+            .input = kernels::input_of_basis(plan.types.values),
+            .method = kernels::product_method(plan.method),
+            .direct = plan.kernel == EncodeKernel::iqp_direct,
+            .local_size = plan.local_size,
+            .team_size = plan.team_size,
+            .kept_pairs = plan.kept_pairs,
+            .held_pairs = plan.held_pairs,
+            .workgroups_per_row = plan.workgroups_per_row,
+            .rows_per_workgroup = plan.rows_per_workgroup,
+            .slab_bits = plan.slab_bits,
+            .element_bits = plan.element_bits};
+}
+
 /// One encode and the memory that it uses.
 class Encode {
   public:
@@ -67,7 +83,7 @@ class Encode {
         if (d.step == EncodeStep::pass || d.step == EncodeStep::join) return transform(d);
         const std::byte* const from = values_ + (d.row * plan_.features + d.value) * plan_.value_bytes;
         EncodeLaunch launch{.stream = stream_,
-                            .plan = &plan_,
+                            .shape = shape_of(plan_),
                             .step = d.step,
                             .count = static_cast<std::uint32_t>(d.count),
                             .p = d.parameters,

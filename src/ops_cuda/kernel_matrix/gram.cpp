@@ -31,7 +31,7 @@ void GramProduct::pack(const std::byte* states, std::uint64_t rows, std::byte* p
         const std::uint64_t count = std::min(plan_.panel_rows, rows - at);
         const GramPackLaunch launch{
             .stream = stream_,
-            .plan = &plan_,
+            .widened = plan_.problem.widened,
             .count = word(divide_up(count, shared::kGramBlockRows) * across),
             .p = {word(count), word(plan_.problem.amplitudes), word(plan_.blocks), 0, word(across)},
             .states = states + at * row,
@@ -50,7 +50,12 @@ void GramProduct::run(const GramRows& x, const GramRows& y, const GramTarget& ta
         const kernels::GramDispatch d =
             kernels::gram_dispatch(plan_, block, target.place, square, x.factor, y.factor);
         GramLaunch launch{.stream = stream_,
-                          .plan = &plan_,
+                          .wide_values = plan_.problem.output == kernels::GramReal::float64,
+                          .tile_rows = plan_.tile.rows,
+                          .tile_columns = plan_.tile.columns,
+                          .stages = plan_.tile.stages,
+                          .flush_blocks = plan_.flush / plan_.step,
+                          .split = plan_.split,
                           .count = word(d.tiles * d.parts),
                           .r = d.parameters,
                           .x = x.planes + (x.first + block.row) * plan_.row_bytes,

@@ -229,13 +229,13 @@ template <bool kWide, unsigned kHigh, unsigned kWidth>
 int launch(const GramLaunch& l) {
     Output<kWide> output{};
     set_output(output, l);
-    output.flush_blocks = l.plan->flush / l.plan->step;
+    output.flush_blocks = l.flush_blocks;
     output.p = l.r.p;
     output.x = static_cast<const uint4*>(l.x);
     output.y = static_cast<const uint4*>(l.y);
     output.parts = static_cast<float*>(l.sums);
     constexpr unsigned kThreads = kHigh / kSpan * (kWidth / kSpan) * 32;
-    if (l.plan->split > 1)
+    if (l.split > 1)
         gram_matrix<kWide, kHigh, kWidth, true><<<l.count, kThreads, 0, l.stream>>>(output);
     else
         gram_matrix<kWide, kHigh, kWidth, false><<<l.count, kThreads, 0, l.stream>>>(output);
@@ -244,15 +244,14 @@ int launch(const GramLaunch& l) {
 
 template <bool kWide>
 int launch_tile(const GramLaunch& l) {
-    if (l.plan->tile.rows == 128) return launch<kWide, 128, 64>(l);
-    return l.plan->tile.rows == 64 ? launch<kWide, 64, 64>(l) : launch<kWide, 32, 32>(l);
+    if (l.tile_rows == 128) return launch<kWide, 128, 64>(l);
+    return l.tile_rows == 64 ? launch<kWide, 64, 64>(l) : launch<kWide, 32, 32>(l);
 }
 
 }  // namespace
 
 int launch_gram_matrix(const GramLaunch& l) {
-    return l.plan->problem.output == kernels::GramReal::float64 ? launch_tile<true>(l)
-                                                                : launch_tile<false>(l);
+    return l.wide_values ? launch_tile<true>(l) : launch_tile<false>(l);
 }
 
 }  // namespace weft::cuda

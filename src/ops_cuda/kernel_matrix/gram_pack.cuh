@@ -84,8 +84,8 @@ template <bool wide_values>
 int launch_sums(const GramLaunch& l) {
     GramReduce<wide_values> kernel{};
     set_output(kernel, l);
-    kernel.kTileRows = l.plan->tile.rows;
-    kernel.kTileColumns = l.plan->tile.columns;
+    kernel.kTileRows = l.tile_rows;
+    kernel.kTileColumns = l.tile_columns;
     kernel.r = l.r;
     kernel.parts = static_cast<const Real*>(l.sums);
     gram_kernel<<<(l.count + kThreads - 1) / kThreads, kThreads, 0, l.stream>>>(kernel);
@@ -97,7 +97,7 @@ int launch_sums(const GramLaunch& l) {
 
 int NAME(pack)(const GramPackLaunch& l) {
 #if defined(WEFT_REAL64)
-    return l.plan->problem.widened ? launch_pack<GramPack<true>>(l) : launch_pack<GramPack<false>>(l);
+    return l.widened ? launch_pack<GramPack<true>>(l) : launch_pack<GramPack<false>>(l);
 #else
     return launch_pack<GramPack>(l);
 #endif
@@ -105,8 +105,7 @@ int NAME(pack)(const GramPackLaunch& l) {
 
 #if !defined(WEFT_MATRIX)
 int NAME(reduce)(const GramLaunch& l) {
-    return l.plan->problem.output == kernels::GramReal::float64 ? launch_sums<true>(l)
-                                                                : launch_sums<false>(l);
+    return l.wide_values ? launch_sums<true>(l) : launch_sums<false>(l);
 }
 #endif
 

@@ -64,8 +64,8 @@ int launch(const GramLaunch& l) {
     using Kernel = GramTile<rows, columns, stages, wide_values>;
     Kernel kernel{};
     set_output(kernel, l);
-    kernel.kFlushBlocks = l.plan->flush / l.plan->step;
-    kernel.kParts = l.plan->split;
+    kernel.kFlushBlocks = l.flush_blocks;
+    kernel.kParts = l.split;
     kernel.p = l.r.p;
     kernel.x = static_cast<const Real4*>(l.x);
     kernel.y = static_cast<const Real4*>(l.y);
@@ -76,21 +76,19 @@ int launch(const GramLaunch& l) {
 
 template <uint rows, uint columns, uint stages>
 int launch_tile(const GramLaunch& l) {
-    return l.plan->problem.output == kernels::GramReal::float64 ? launch<rows, columns, stages, true>(l)
-                                                                : launch<rows, columns, stages, false>(l);
+    return l.wide_values ? launch<rows, columns, stages, true>(l) : launch<rows, columns, stages, false>(l);
 }
 
 }  // namespace
 
 int LAUNCH(const GramLaunch& l) {
     // Those of kernels::gram_tiles.
-    const kernels::GramTile& tile = l.plan->tile;
-    if (tile.rows == 32) return tile.stages == 2 ? launch_tile<32, 32, 2>(l) : launch_tile<32, 32, 1>(l);
+    if (l.tile_rows == 32) return l.stages == 2 ? launch_tile<32, 32, 2>(l) : launch_tile<32, 32, 1>(l);
 #if !defined(WEFT_REAL64)
-    if (tile.rows == 128) return launch_tile<128, 64, 1>(l);
+    if (l.tile_rows == 128) return launch_tile<128, 64, 1>(l);
 #endif
-    if (tile.columns == 32) return launch_tile<64, 32, 2>(l);
-    return tile.stages == 2 ? launch_tile<64, 64, 2>(l) : launch_tile<64, 64, 1>(l);
+    if (l.tile_columns == 32) return launch_tile<64, 32, 2>(l);
+    return l.stages == 2 ? launch_tile<64, 64, 2>(l) : launch_tile<64, 64, 1>(l);
 }
 
 }  // namespace weft::cuda

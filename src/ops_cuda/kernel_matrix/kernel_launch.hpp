@@ -5,9 +5,8 @@
 
 #include <cstdint>
 
-#include <weft/cuda/device.hpp>
+#include "cuda/stream_handle.hpp"
 
-#include "ops/kernel_matrix/gram_plan.hpp"
 #include "shaders/gram/gram_interface.h"
 #include "shaders/kernel_matrix/kernel_parameters.h"
 
@@ -61,7 +60,7 @@ struct ScaleLaunch {
 
 struct GramPackLaunch {
     StreamHandle stream = nullptr;
-    const kernels::GramPlan* plan = nullptr;
+    bool widened = false;  ///< real64: states are complex64
     std::uint32_t count = 0;
     shared::GramPackParameters p{};
     const void* states = nullptr;
@@ -72,7 +71,10 @@ struct GramPackLaunch {
 /// sums go to `sums`, and launch_gram_reduce adds them up.
 struct GramLaunch {
     StreamHandle stream = nullptr;
-    const kernels::GramPlan* plan = nullptr;
+    bool wide_values = false;  ///< K is float64
+    std::uint32_t tile_rows = 64, tile_columns = 64, stages = 2;
+    std::uint32_t flush_blocks = 1;  ///< packed blocks between two additions to the outer sum
+    std::uint32_t split = 1;         ///< parts of the sum
     std::uint32_t count = 0;
     shared::GramReduceParameters r{};
     const void *x = nullptr, *y = nullptr;

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <weft/cuda/device.hpp>
+#include "cuda/stream_handle.hpp"
 
 #include "shaders/kernel_operator/operator_parameters.h"
 

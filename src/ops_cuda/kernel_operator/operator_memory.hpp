@@ -14,13 +14,16 @@
 
 namespace weft::cuda {
 
-/// Memory that lives as long as an operator, which may outlive the stream that filled it.
+/// Memory of the current device that lives as long as an operator, which may outlive the stream that filled
+/// it, and end while another device is the current one.
 class DeviceMemory {
   public:
     DeviceMemory() = default;
     /// Errors: out_of_memory, driver.
     explicit DeviceMemory(std::uint64_t bytes);
-    DeviceMemory(DeviceMemory&& other) noexcept : data_(other.data_) { other.data_ = nullptr; }
+    DeviceMemory(DeviceMemory&& other) noexcept : data_(other.data_), device_(other.device_) {
+        other.data_ = nullptr;
+    }
     DeviceMemory& operator=(DeviceMemory&& other) noexcept;
     ~DeviceMemory();
 
@@ -28,6 +31,7 @@ class DeviceMemory {
 
   private:
     std::byte* data_ = nullptr;
+    int device_ = 0;
 };
 
 inline void copy(StreamHandle stream, void* to, const void* from, std::uint64_t bytes, cudaMemcpyKind kind,

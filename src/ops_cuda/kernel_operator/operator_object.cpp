@@ -62,7 +62,7 @@ DeviceMemory numbers_of(StreamHandle stream, const OperatorPlan& plan, double sc
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(std::uint64_t bytes) {
+DeviceMemory::DeviceMemory(std::uint64_t bytes) : device_(current_device(kFunction)) {
     void* data = nullptr;
     const std::string call = "cudaMalloc of " + std::to_string(bytes) + " bytes for operator samples";
     check(cudaMalloc(&data, bytes), kFunction, call.c_str());
@@ -70,10 +70,15 @@ DeviceMemory::DeviceMemory(std::uint64_t bytes) {
 }
 DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
     std::swap(data_, other.data_);
+    std::swap(device_, other.device_);
     return *this;
 }
 DeviceMemory::~DeviceMemory() {
-    if (data_ != nullptr) static_cast<void>(cudaFree(data_));  // waits for the work of the device
+    int before = device_;
+    if (data_ == nullptr || cudaGetDevice(&before) != cudaSuccess) return;
+    if (before != device_) static_cast<void>(cudaSetDevice(device_));
+    static_cast<void>(cudaFree(data_));  // waits for the work of the current device
+    if (before != device_) static_cast<void>(cudaSetDevice(before));
 }
 
 const std::byte* DeviceSamples::rows(bool transpose, std::uint64_t first) const {

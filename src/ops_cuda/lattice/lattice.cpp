@@ -19,6 +19,13 @@
 namespace weft::cuda {
 namespace {
 
+int launch_kernel(kernels::LatticeOp op, Lattice lattice, bool ragged, const LatticeLaunch& launch) {
+    constexpr LaunchLattice kLaunch[3][2] = {{launch_lattice_2, launch_lattice_2_rows},
+                                             {launch_lattice_4, launch_lattice_4_rows},
+                                             {launch_lattice_8, launch_lattice_8_rows}};
+    return kLaunch[static_cast<int>(lattice)][ragged ? 1 : 0](op, launch);
+}
+
 using kernels::LatticeOp;
 using kernels::ResidentVectors;
 
@@ -40,7 +47,7 @@ void launch(LatticeOp op, const LatticeCode& code, const ResidentVectors& r, Lat
     const std::uint64_t each = launch.per_thread == 1 ? shared::kLatticeInHand : launch.per_thread;
     const std::uint64_t workgroup = each * launch.workgroup_size;
     launch.workgroups = static_cast<std::uint32_t>((r.shape.vectors() + workgroup - 1) / workgroup);
-    check_launch(launch_lattice(op, code.lattice, r.shape.ragged, launch), function);
+    check_launch(launch_kernel(op, code.lattice, r.shape.ragged, launch), function);
 }
 
 /// The words of the table on the current device. The first call uploads them, and they are kept until the

@@ -35,11 +35,4 @@ int launch_lattice_inner(const InnerLaunch& l) {
     return cudaGetLastError();
 }
 
-int launch_lattice(kernels::LatticeOp op, Lattice lattice, bool ragged, const LatticeLaunch& launch) {
-    constexpr LaunchLattice kLaunch[3][2] = {{launch_lattice_2, launch_lattice_2_rows},
-                                             {launch_lattice_4, launch_lattice_4_rows},
-                                             {launch_lattice_8, launch_lattice_8_rows}};
-    return kLaunch[static_cast<int>(lattice)][ragged ? 1 : 0](op, launch);
-}
-
 }  // namespace weft::cuda

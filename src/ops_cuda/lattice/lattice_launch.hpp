@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 
-#include <weft/cuda/device.hpp>
+#include "cuda/stream_handle.hpp"
 
-#include "ops/lattice/lattice_plan.hpp"
+#include "ops/lattice/lattice_op.hpp"
 #include "shaders/lattice/lattice_settings.h"
 
 namespace weft::cuda {
@@ -30,10 +30,7 @@ struct LatticeLaunch {
     std::uint32_t workgroups = 1, workgroup_size = 64;
 };
 
-/// Returns the result of the launch.
-int launch_lattice(kernels::LatticeOp op, Lattice lattice, bool ragged, const LatticeLaunch& launch);
-
-// lattice_kernels.cuh, compiled for each lattice and kind of rows.
+/// lattice_kernels.cuh, compiled for each lattice and kind of rows. Each returns the result of the launch.
 using LaunchLattice = int (*)(kernels::LatticeOp op, const LatticeLaunch& launch);
 int launch_lattice_2(kernels::LatticeOp op, const LatticeLaunch& launch);
 int launch_lattice_2_rows(kernels::LatticeOp op, const LatticeLaunch& launch);

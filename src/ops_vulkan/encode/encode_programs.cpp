@@ -100,16 +100,6 @@ SpirvWords words_of(const Variants& variants, const EncodePlan& plan) {
     return plan.real64 ? variants.in64_real64 : variants.in64_real32;
 }
 
-std::uint32_t product_method(EncodeMethod method) {
-    return method == EncodeMethod::angle   ? shared::kEncodeAngle
-           : method == EncodeMethod::phase ? shared::kEncodePhase
-                                           : shared::kEncodeIqpZ;
-}
-
-std::uint32_t input_of_basis(ElementType type) {
-    return type == kFloat32 ? 0u : type == kFloat64 ? 1u : 2u;
-}
-
 ProgramOptions element_wise(const char* name, const EncodePlan& plan) {
     constexpr std::uint32_t kLocalSize = 256;
     return {.name = name,

@@ -7,9 +7,8 @@ namespace weft::kernels {
 
 std::span<const std::uint32_t> lattice_words(LatticeOp op, Lattice lattice, bool ragged) {
     using namespace spirv;
-    using Words = std::span<const std::uint32_t>;
     // By operation, lattice, and whether rows end within a vector.
-    static constexpr Words kWords[3][3][2] = {
+    static constexpr std::span<const std::uint32_t> kWords[3][3][2] = {
         {{lattice_encode_2, lattice_encode_2_rows},
          {lattice_encode_4, lattice_encode_4_rows},
          {lattice_encode_8, lattice_encode_8_rows}},

@@ -12,6 +12,9 @@
 
 namespace weft::tool {
 
+/// The files that have rows, for help texts.
+inline constexpr const char* kTableFiles = ".npy, .npz, FILE.h5:/PATH, or a table named .csv, .tsv or .txt";
+
 class ArrayInput {
   public:
     /// Errors: as open_array.

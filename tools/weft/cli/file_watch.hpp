@@ -18,7 +18,7 @@ class Descriptor {
     /// Opens the file for reading; if get() is below 0, errno has the reason. O_NONBLOCK: a named pipe that
     /// no program writes to must not hang the command.
     explicit Descriptor(const std::string& path)
-        : value_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+        : value_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
     ~Descriptor() {
         if (value_ >= 0) close(value_);
     }

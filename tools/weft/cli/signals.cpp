@@ -93,7 +93,7 @@ extern "C" [[gnu::visibility("default")]] int pthread_sigmask(int how, const sig
 void open_standard_descriptors() {
     for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor)
         if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
-            static_cast<void>(open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY));
+            static_cast<void>(::open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY));
 }
 
 void install_signal_handlers() {

@@ -10,6 +10,8 @@
 #include <weft/cuda/device.hpp>
 #include <weft/cuda/devices.hpp>
 #include <weft/cuda/host.hpp>
+#include <weft/cuda/kernel_operator.hpp>
+#include <weft/cuda/kernel_solve.hpp>
 
 #include "device/cuda_settings.hpp"
 #define ON_CUDA_OR(vulkan, call, ...)                                      \
@@ -107,7 +109,7 @@ Target::Target(const DeviceOptions& options, const Config& config) {
     if (options.backend == "cuda") {
 #if defined(WEFT_TOOL_CUDA)
         auto opened = std::make_shared<Cuda>(Cuda{open_cuda(config)});
-        device_ = describe_cuda(opened->devices[0]);
+        device_ = first_ = describe_cuda(opened->devices[0]);
         std::vector<std::string> each;
         for (std::size_t i = 0; i < opened->devices.size(); ++i) each.push_back(opened->devices[i].name);
         if (options.several == Several::shared && each.size() > 1) {
@@ -199,6 +201,65 @@ OpReport Target::kernel_matrix(const ConstHostArray& states, const ConstHostArra
         return weft::kernel_matrix(where, states, k, shape, options);
     };
     return size() == 1 ? on((*devices_)[0]) : on(*devices_);
+}
+
+namespace {
+
+template <class Operator, class... Where>
+Operator made_of(const OperatorInputs& k, Where&... where) {
+    const bool square = k.shape.square();
+    if (k.circuit == nullptr && square) return Operator(where..., k.x, k.shape, k.options);
+    if (k.circuit == nullptr) return Operator(where..., k.x, k.y, k.shape, k.options);
+    if (square) return Operator(where..., *k.circuit, k.x, k.shape, k.options);
+    return Operator(where..., *k.circuit, k.x, k.y, k.shape, k.options);
+}
+
+}  // namespace
+
+template <class Use>
+auto Target::on_operator(const OperatorInputs& k, const Use& use) {
+#if defined(WEFT_TOOL_CUDA)
+    if (!devices_ && cuda_) return use(made_of<cuda::KernelOperator>(k, cuda_->devices), cuda_->devices);
+    if (!devices_) return use(made_of<cuda::KernelOperator>(k));
+#endif
+    if (size() > 1) return use(made_of<KernelOperator>(k, *devices_), *devices_);
+    return use(made_of<KernelOperator>(k, (*devices_)[0]), (*devices_)[0]);
+}
+
+// The namespace of the operator has the functions of its back end, so that these calls name none.
+OpReport Target::apply(const OperatorInputs& inputs, const ConstHostArray& v, const weft::HostArray& out,
+                       const KernelApplyHostOptions& options) {
+    return on_operator(
+        inputs, [&](const auto& k, auto&... where) { return kernel_apply(where..., k, v, out, options); });
+}
+KernelSolveReport Target::solve(const OperatorInputs& inputs, const ConstHostArray& y,
+                                const weft::HostArray& alpha, const KernelSolveOptions& options) {
+    return on_operator(
+        inputs, [&](const auto& k, auto&... where) { return kernel_solve(where..., k, y, alpha, options); });
+}
+KernelEigenReport Target::eigen(const OperatorInputs& inputs, const weft::HostArray& values,
+                                const weft::HostArray& vectors, const KernelEigenOptions& options) {
+    return on_operator(inputs, [&](const auto& k, auto&... where) {
+        return kernel_eigen(where..., k, values, vectors, options);
+    });
+}
+
+KernelOperatorEstimate Target::estimate(const OperatorInputs& k, ElementType states, std::uint32_t columns) {
+    if (k.circuit != nullptr) ON_ANY(estimate_kernel_operator, *k.circuit, k.shape, columns, k.options);
+    ON_ANY(estimate_kernel_operator, states, k.shape, columns, k.options);
+}
+
+OpReport Target::predict(const OperatorInputs& k, const ConstHostArray& alpha, const weft::HostArray& out,
+                         const BatchOptions& batch) {
+#if defined(WEFT_TOOL_CUDA)
+    if (!devices_)
+        return k.circuit != nullptr ? cuda::kernel_predict(*k.circuit, k.x, k.y, alpha, out, k.shape, batch)
+                                    : cuda::kernel_predict(k.x, k.y, alpha, out, k.shape, batch);
+#endif
+    Backend& first = (*devices_)[0];
+    return k.circuit != nullptr
+               ? weft::kernel_predict(first, *k.circuit, k.x, k.y, alpha, out, k.shape, batch)
+               : weft::kernel_predict(first, k.x, k.y, alpha, out, k.shape, batch);
 }
 
 }  // namespace weft::tool

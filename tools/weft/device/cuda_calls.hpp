@@ -17,6 +17,14 @@ namespace weft::tool {
 /// Whether this build has weft::cuda.
 bool has_cuda() noexcept;
 
+/// A kernel operator as a command names it.
+struct OperatorInputs {
+    const KernelMatrixCircuit* circuit = nullptr;  ///< null: states are given
+    ConstHostArray x, y;                           ///< y: of K of X with Y
+    KernelMatrixShape shape;
+    KernelOperatorOptions options;
+};
+
 /// What a command runs on: one device or several, or with --backend cuda one CUDA device, which becomes the
 /// current one, or several.
 class Target {
@@ -27,6 +35,8 @@ class Target {
 
     /// Of several devices: their names and drivers in one line, and the rest of the first.
     const DeviceInfo& device() const { return device_; }
+    /// The first of several devices, for what one of them does alone.
+    const DeviceInfo& first_device() const { return devices_ ? (*devices_)[0].device() : first_; }
     /// 0 with --backend cuda.
     std::size_t size() const { return devices_ ? devices_->size() : 0; }
     /// The first; null with --backend cuda.
@@ -39,13 +49,6 @@ class Target {
         for (std::size_t i = 1; i < devices_->size() && !fits(first); ++i)
             if (auto other = estimate((*devices_)[i]); fits(other)) return other;
         return first;
-    }
-
-    /// `use(Backend&)` of one device, or `use(Devices&)` of several: for what CUDA does not have. Not with
-    /// --backend cuda.
-    template <class Use>
-    auto on_vulkan(const Use& use) {
-        return size() == 1 ? use((*devices_)[0]) : use(*devices_);
     }
 
     OpReport field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs,
@@ -78,13 +81,27 @@ class Target {
                            const KernelMatrixHostOptions& options);
     OpReport kernel_matrix(const ConstHostArray& states, const ConstHostArray* others, KernelMatrixStore& k,
                            const KernelMatrixShape& shape, const KernelMatrixHostOptions& options);
+    /// The plan of a product with an operator, whose features or states are not read.
+    KernelOperatorEstimate estimate(const OperatorInputs& k, ElementType states, std::uint32_t columns);
+    OpReport apply(const OperatorInputs& inputs, const ConstHostArray& v, const weft::HostArray& out,
+                   const KernelApplyHostOptions& options);
+    KernelSolveReport solve(const OperatorInputs& inputs, const ConstHostArray& y,
+                            const weft::HostArray& alpha, const KernelSolveOptions& options);
+    KernelEigenReport eigen(const OperatorInputs& inputs, const weft::HostArray& values,
+                            const weft::HostArray& vectors, const KernelEigenOptions& options);
+    /// On the first device. X has the new rows, and Y those of the model.
+    OpReport predict(const OperatorInputs& k, const ConstHostArray& alpha, const weft::HostArray& out,
+                     const BatchOptions& batch);
 
   private:
     struct Cuda;  // several CUDA devices
+    /// Returns use(operator, where it is), without the second for one CUDA device.
+    template <class Use>
+    auto on_operator(const OperatorInputs& k, const Use& use);
 
     std::optional<Devices> devices_;
     std::shared_ptr<Cuda> cuda_;  // null: one
-    DeviceInfo device_;
+    DeviceInfo device_, first_;
 };
 
 }  // namespace weft::tool

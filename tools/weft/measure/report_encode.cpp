@@ -13,7 +13,7 @@ namespace weft::tool {
 namespace {
 
 /// The most by which the CPU's float32 and the device's may differ; each is within 4e-6 of the definition.
-constexpr double kTolerance = 8e-6;
+constexpr double kStateTolerance = 8e-6;
 
 constexpr std::uint64_t kSliceSamples = 64;  // whose values are uploaded while the ones before are encoded
 
@@ -125,7 +125,7 @@ class EncodeWork : public ReportWork {
             const std::size_t amplitude = i & (shape_.state_size() - 1);
             const double difference =
                 std::abs(c64(got[(sample << shape_.qubits) + amplitude]) - c64(wanted_[process][i]));
-            if (difference <= kTolerance) continue;  // false for NaN
+            if (difference <= kStateTolerance) continue;  // false for NaN
             char text[96];
             std::snprintf(text, sizeof text, "sample %zu amplitude %zu differs from the CPU's by %.3g",
                           sample, amplitude, difference);
@@ -160,8 +160,8 @@ class EncodeWork : public ReportWork {
     std::vector<std::vector<Value>> values_;
     std::vector<std::vector<c32>> wanted_;           // for each method,
     std::vector<std::vector<std::uint64_t>> items_;  // of these samples; empty: of all samples
-    std::vector<HostArray<Value>> locked_;
-    HostArray<c32> states_;
+    std::vector<PathArray<Value>> locked_;
+    PathArray<c32> states_;
     std::vector<Buffer<Value>> resident_;
     std::unique_ptr<Stream> stream_, copies_;
     std::unique_ptr<Buffer<c32>> resident_states_;

@@ -168,7 +168,7 @@ class FieldWork : public ReportWork {
     std::vector<Limb> a_, b_, scalar_;
     std::vector<std::vector<Limb>> wanted_;          // for each process,
     std::vector<std::vector<std::uint64_t>> items_;  // of these elements; empty: of all elements
-    HostArray<Limb> locked_a_, locked_b_, out_;
+    PathArray<Limb> locked_a_, locked_b_, out_;
     std::unique_ptr<Resident> device_;
 };
 

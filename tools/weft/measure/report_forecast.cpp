@@ -10,8 +10,8 @@
 namespace weft::tool {
 namespace {
 
-constexpr double kPatience = 4;     // a run may take this many times --max-seconds
-constexpr double kRunsAtLeast = 6;  // to verify, to wake the device, for warm-up, and kLeastRuns
+constexpr double kPatienceFactor = 4;  // a run may take this many times --max-seconds
+constexpr double kRunsAtLeast = 6;     // to verify, to wake the device, for warm-up, and kLeastRuns
 // A shorter run measures the cost of a call rather than its work. A single size separates the two even less,
 // so it needs a longer run.
 constexpr double kLeastKnown = 1e-3, kLeastAlone = 10e-3;
@@ -29,9 +29,9 @@ std::uint64_t mixed(std::uint64_t x) {
 /// fixed cost of a call still dominates, that power is too low. A run may then take too long, but no figure
 /// is lost.
 double by_power(std::span<const KnownTime> known, double growth, std::uint64_t batch) {
-    const KnownTime &last = known.back(), &before = known[known.size() - 2];
-    const double power = std::log(last.seconds / before.seconds) /
-                         std::log(static_cast<double>(last.batch) / static_cast<double>(before.batch));
+    const KnownTime &last = known.back(), &earlier = known[known.size() - 2];
+    const double power = std::log(last.seconds / earlier.seconds) /
+                         std::log(static_cast<double>(last.batch) / static_cast<double>(earlier.batch));
     return last.seconds * std::pow(static_cast<double>(batch) / static_cast<double>(last.batch),
                                    std::clamp(power, 0.0, growth));
 }
@@ -44,10 +44,11 @@ double extrapolate(std::span<const KnownTime> known, double growth, std::uint64_
     const auto n = static_cast<double>(batch), n1 = static_cast<double>(last.batch);
     const double by_last = last.seconds * std::pow(n / n1, growth);
     if (known.size() < 2) return by_last;
-    const KnownTime& before = known[known.size() - 2];
-    const auto n0 = static_cast<double>(before.batch);
+    const KnownTime& earlier = known[known.size() - 2];
+    const auto n0 = static_cast<double>(earlier.batch);
     // Divided by n^(growth - 1), the time is a line.
-    const double y0 = before.seconds / std::pow(n0, growth - 1), y1 = last.seconds / std::pow(n1, growth - 1);
+    const double y0 = earlier.seconds / std::pow(n0, growth - 1),
+                 y1 = last.seconds / std::pow(n1, growth - 1);
     const double b = (y1 - y0) / (n1 - n0), a = y1 - b * n1;
     return a < 0 || b < 0 ? by_last : (a + b * n) * std::pow(n, growth - 1);
 }
@@ -92,7 +93,7 @@ double weight_of_size(std::size_t index) {
 }
 
 RunLimit run_limit(double max_seconds, double share_s, double total_s) {
-    const double by_figure = kPatience * max_seconds, by_budget = share_s / kRunsAtLeast;
+    const double by_figure = kPatienceFactor * max_seconds, by_budget = share_s / kRunsAtLeast;
     if (by_budget < by_figure)
         return {by_budget, "--total-seconds " + plain_text(total_s) + " leaves " + duration(by_budget)};
     return {by_figure, "--max-seconds " + plain_text(max_seconds) + " allows " + duration(by_figure)};

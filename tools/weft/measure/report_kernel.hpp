@@ -97,7 +97,7 @@ class ReportKernel {
 /// An array in ordinary memory or, for ReportPath::page_locked, in `backend`'s page-locked memory; empty
 /// until it is made.
 template <class T>
-class HostArray {
+class PathArray {
   public:
     void make(Backend* backend, std::size_t size, ReportPath path) {
         if (path == ReportPath::page_locked)

@@ -14,8 +14,8 @@
 namespace weft::tool {
 namespace {
 
-enum Process : std::size_t { kFeatures, kLayers, kStates, kGram, kProcesses };
-constexpr double kTolerance = 2e-5;  // all values are float32 sums and products of numbers of at most 1
+enum KernelProcess : std::size_t { kFeatures, kLayers, kStates, kGram, kProcesses };
+constexpr double kKernelTolerance = 2e-5;  // all values are float32 sums and products of numbers of at most 1
 
 /// The CPU's result: K of all rows, or of `items` with themselves. For kStates: K with the first row only.
 struct WantedKernel {
@@ -141,7 +141,7 @@ class KernelWork : public ReportWork {
             const std::size_t column = items.empty() || process == kStates ? c : items[c];
             const double difference =
                 std::abs(static_cast<double>(got[row * stride + column]) - static_cast<double>(wanted[i]));
-            if (difference <= kTolerance) continue;  // false for NaN
+            if (difference <= kKernelTolerance) continue;  // false for NaN
             char text[96];
             std::snprintf(text, sizeof text, "K[%zu, %zu] differs from the CPU's by %.3g", row, column,
                           difference);
@@ -158,8 +158,8 @@ class KernelWork : public ReportWork {
     std::vector<float> features_;
     std::array<WantedKernel, kProcesses> wanted_;
     std::vector<c32> states_;
-    HostArray<float> locked_features_, k_;
-    HostArray<c32> locked_states_;
+    PathArray<float> locked_features_, k_;
+    PathArray<c32> locked_states_;
     std::unique_ptr<Resident> device_;
 };
 

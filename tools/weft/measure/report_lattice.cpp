@@ -11,7 +11,7 @@
 namespace weft::tool {
 namespace {
 
-enum Process : std::size_t { kEncode, kDecode, kCombined };
+enum LatticeProcess : std::size_t { kEncode, kDecode, kCombined };
 
 /// The arrays in host memory that the device reads and writes; statuses as the code has them.
 struct LatticeSpans {
@@ -105,8 +105,8 @@ class LatticeWork : public ReportWork {
     std::vector<float> x_;
     std::vector<std::uint8_t> codes_in_, status_in_;  // the input of decode
     WantedCodes wanted_[3];
-    HostArray<float> locked_x_, y_;
-    HostArray<std::uint8_t> locked_codes_in_, locked_status_in_, codes_out_, status_out_;
+    PathArray<float> locked_x_, y_;
+    PathArray<std::uint8_t> locked_codes_in_, locked_status_in_, codes_out_, status_out_;
     LatticeSpans spans_;
     std::unique_ptr<Resident> device_;
 };

@@ -148,7 +148,7 @@ class NttReportWork : public ReportWork {
     std::vector<Limb> a_, powers_;
     std::vector<std::vector<Limb>> wanted_;          // for each process,
     std::vector<std::vector<std::uint64_t>> items_;  // of these transforms; empty: of all
-    HostArray<Limb> locked_, out_;
+    PathArray<Limb> locked_, out_;
     std::unique_ptr<Resident> device_;
 };
 

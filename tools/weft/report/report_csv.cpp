@@ -6,7 +6,7 @@ namespace weft::tool {
 namespace {
 
 /// Quotes a cell, because names of devices and settings may contain commas.
-std::string quoted(const std::string& text) {
+std::string csv_quoted(const std::string& text) {
     std::string out = "\"";
     for (const char c : text) {
         if (c == '"') out += '"';
@@ -36,8 +36,8 @@ std::string csv_text(const Report& report, const KernelResult& result) {
             const bool cpu = path.path == ReportPath::cpu;
             const ProcessResult& process = result.processes[size.process];
             out += result.kernel + "," + process.name + "," + std::to_string(size.batch) + "," +
-                   to_string(path.path) + "," + quoted(cpu ? report.machine.cpu : report.machine.device) +
-                   "," + quoted(settings) + ",";
+                   to_string(path.path) + "," + csv_quoted(cpu ? report.machine.cpu : report.machine.device) +
+                   "," + csv_quoted(settings) + ",";
             if (path.ran())
                 out += nine_digits(s.median * 1e3) + "," +
                        (path.extrapolated() ? ",,"
@@ -54,7 +54,7 @@ std::string csv_text(const Report& report, const KernelResult& result) {
                    (path.extrapolated()      ? "time"
                     : path.over_extrapolated ? "speedup"
                                              : "") +
-                   "," + (path.ran() ? "" : quoted(path.failure)) + "\n";
+                   "," + (path.ran() ? "" : csv_quoted(path.failure)) + "\n";
         }
     return out;
 }

@@ -28,7 +28,7 @@ constexpr const char* kKeyBelow =
 constexpr const char* kKeyBeside = "outside right top vertical Left reverse samplen 2";
 
 /// A string of gnuplot in single quotes, in which only the quote itself has a special meaning.
-std::string quoted(const std::string& text) {
+std::string plot_quoted(const std::string& text) {
     std::string out = "'";
     for (const char c : text) {
         if (c == '\'') out += '\'';
@@ -56,8 +56,8 @@ std::string panel(const std::string& title, const std::string& x, const std::str
                   const std::vector<Curve>& curves) {
     const bool guesses = std::any_of(curves.begin(), curves.end(),
                                      [](const Curve& curve) { return !curve.extrapolated.empty(); });
-    std::string out = "set title " + quoted(title + (guesses ? " (o: CPU extrapolated)" : "")) +
-                      " noenhanced\nset xlabel " + quoted(x) + "\nset ylabel " + quoted(y) + "\n";
+    std::string out = "set title " + plot_quoted(title + (guesses ? " (o: CPU extrapolated)" : "")) +
+                      " noenhanced\nset xlabel " + plot_quoted(x) + "\nset ylabel " + plot_quoted(y) + "\n";
     std::string plots;
     std::size_t drawn = 0;
     for (const Curve& curve : curves) {
@@ -67,9 +67,9 @@ std::string panel(const std::string& title, const std::string& x, const std::str
             if (points.empty()) return;
             out += data_of(name, points);
             plots += (plots.empty() ? "plot " : ", ") + name + " using 1:2 with " + style + " lc rgb " +
-                     quoted(curve.colour) + " " + key;
+                     plot_quoted(curve.colour) + " " + key;
         };
-        const std::string name = "$d" + std::to_string(drawn++), key = "title " + quoted(curve.title);
+        const std::string name = "$d" + std::to_string(drawn++), key = "title " + plot_quoted(curve.title);
         plot(name, curve.points, "linespoints lw 2 pt 7 ps 0.8", key);
         plot(name + "x", curve.extrapolated, "points lw 2 pt 6 ps 1.2",
              curve.points.empty() ? key : "notitle");
@@ -83,14 +83,14 @@ std::string head(const std::string& output, const std::string& title, std::size_
                  std::size_t panel_width, const char* key) {
     const std::size_t width = columns * panel_width, height = rows * kPanelHeight + kTitleHeight;
     return "set terminal pngcairo enhanced size " + std::to_string(width) + "," + std::to_string(height) +
-           " font 'sans,11'\nset output " + quoted(output) +
+           " font 'sans,11'\nset output " + plot_quoted(output) +
            "\nset logscale xy\nset format x '10^{%T}'\nset format y '10^{%T}'\n"
            "set grid back lt 1 lw 0.7 lc rgb '#d8d8d8'\nset offsets graph 0.05, graph 0.05, 0, 0\nset key "
            "noenhanced " +
            key +
            "\n"
            "set multiplot layout " +
-           std::to_string(rows) + "," + std::to_string(columns) + " title " + quoted(title) +
+           std::to_string(rows) + "," + std::to_string(columns) + " title " + plot_quoted(title) +
            " noenhanced font 'sans,15'\n";
 }
 
@@ -195,7 +195,8 @@ std::string bars(const Report& report) {
     for (std::size_t i = 0; i < paths.size(); ++i)
         out += std::string(i == 0 ? "" : ", ") + "$bars using " + std::to_string(i + 2) +
                (i == 0 ? ":xtic(1)" : "") + " lc rgb " +
-               quoted(kColours[static_cast<std::size_t>(paths[i])]) + " title " + quoted(to_string(paths[i]));
+               plot_quoted(kColours[static_cast<std::size_t>(paths[i])]) + " title " +
+               plot_quoted(to_string(paths[i]));
     return out + ", 1 with lines dt 2 lc rgb '#999999' notitle\n";
 }
 
@@ -259,7 +260,7 @@ std::string run_gnuplot(const std::string& folder, const std::string& script) {
     posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
     // Names in the script are relative to the folder, so that the folder can be moved and the picture drawn
     // again.
-    const std::string chdir = "cd " + quoted(folder);
+    const std::string chdir = "cd " + plot_quoted(folder);
     const char* arguments[] = {"gnuplot", "-e", chdir.c_str(), script.c_str(), nullptr};
     pid_t child = 0;
     const int error =

@@ -167,7 +167,7 @@ TEST_CASE("software devices compute products by lanes, whose planes end at multi
     device.gram.float64 = true;
     const CircuitFacts ry{FeatureMap::ry, 0, false};
     CHECK(!plan_kernel(device, {10, 7, 4}, ry, kFloat32, {}).lane_variant);
-    CHECK(plan_kernel(device, {10, 7, 4}, ry, kFloat32, {}).others_at == 10);
+    CHECK(plan_kernel(device, {10, 7, 4}, ry, kFloat32, {}).others_at == 12);
     device.gram.software = true;
     const KernelMatrixPlan cross = plan_kernel(device, {10, 7, 4}, ry, kFloat32, {});
     CHECK(cross.lane_variant);

@@ -15,16 +15,9 @@ using weft::Errc;
 using weft::KernelMatrixCircuit;
 using weft::KernelMatrixMethod;
 using weft::KernelMatrixShape;
+using weft_test::check_error;
 
 namespace {
-
-/// Fails the test unless the call throws an Error of this code whose text has `part`.
-template <class Call>
-void check_error(Errc code, const std::string& part, const Call& call) {
-    const std::string text = weft_test::error_text(code, call);
-    CAPTURE(text);
-    CHECK(text.find(part) != std::string::npos);
-}
 
 KernelMatrixPlan states_plan(const KernelMatrixShape& shape, std::uint64_t tile, std::uint64_t block) {
     KernelMatrixPlan plan;

@@ -25,18 +25,11 @@ namespace fs = std::filesystem;
 using namespace weft::kernels;
 using weft::Errc;
 using weft::KernelMatrixShape;
+using weft_test::check_error;
 using weft_test::read_whole;
 using weft_test::ScratchFolder;
 
 namespace {
-
-/// Fails the test unless the call throws an Error of this code whose text has `part`.
-template <class Call>
-void check_error(Errc code, const std::string& part, const Call& call) {
-    const std::string text = weft_test::error_text(code, call);
-    CAPTURE(text);
-    CHECK(text.find(part) != std::string::npos);
-}
 
 constexpr KernelMatrixShape kShape{200, 0, 3};
 constexpr std::size_t kTiles = 10;  // of 64 rows and columns, on and below the diagonal

@@ -14,15 +14,9 @@
 
 using namespace weft;
 using namespace weft::kernels;
+using weft_test::check_error;
 
 namespace {
-
-template <class Call>
-void check_error(Errc code, const std::string& part, const Call& call) {
-    const std::string text = weft_test::error_text(code, call);
-    INFO(text);
-    CHECK(text.find(part) != std::string::npos);
-}
 
 OperatorPlan plan_of(const KernelMatrixShape& shape, std::uint64_t tile, std::uint64_t block) {
     OperatorPlan plan;

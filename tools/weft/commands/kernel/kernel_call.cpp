@@ -9,7 +9,7 @@
 namespace weft::tool {
 namespace {
 
-constexpr ElementType kNumbers[] = {kFloat64, kFloat32}, kStates[] = {kComplex128, kComplex64};
+constexpr ElementType kStates[] = {kComplex128, kComplex64};
 
 /// Rows of `columns` values; 0: of any number of values.
 std::unique_ptr<ArrayInput> open_table_of(const std::string& path, Types types, const char* what,

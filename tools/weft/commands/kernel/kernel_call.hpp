@@ -17,6 +17,9 @@
 
 namespace weft::tool {
 
+/// What arrays of features, weights and vectors may be.
+inline constexpr ElementType kNumbers[] = {kFloat64, kFloat32};
+
 /// What rows are: the options of a circuit, or --states.
 struct CircuitArguments {
     std::string map, weights;

@@ -31,8 +31,7 @@ weft::HostArray values_of(const NpyOutput& file, ElementType type) {
 }
 
 /// What all four commands do before their own work. Returns the target, or nothing if --explain was all.
-std::optional<Target> begin(const OperatorArguments& arguments, const OperatorCall& call,
-                            std::uint32_t vectors) {
+std::optional<Target> begin(const OperatorArguments& arguments, OperatorCall& call, std::uint32_t vectors) {
     const Config config = arguments.device.config();
     if (arguments.out.empty() && !arguments.explain)
         throw Failure(Exit::usage, "-o: needs the file that the result goes to");
@@ -56,10 +55,7 @@ void run_apply(const OperatorArguments& arguments) {
         ProgressBar progress("kernel apply");
         KernelApplyHostOptions options{.lambda = arguments.lambda, .transpose = arguments.transpose};
         options.batch.progress = progress.callback();
-        return target->on_vulkan([&](auto& where) {
-            return kernel_apply(where, call.on(where), call.v(), values_of(out, call.options().type),
-                                options);
-        });
+        return target->apply(call.inputs(), call.v(), values_of(out, call.options().type), options);
     });
     call.require_unchanged();
     out.commit();
@@ -76,15 +72,11 @@ void run_predict(const OperatorArguments& arguments) {
         ProgressBar progress("kernel predict");
         BatchOptions batch;
         batch.progress = progress.callback();
-        const HostArray to = values_of(out, call.options().type);
-        Backend& where = *target->backend();
-        if (call.circuit() == nullptr)
-            return kernel_predict(where, call.x(), call.y(), call.v(), to, call.shape(), batch);
-        return kernel_predict(where, *call.circuit(), call.x(), call.y(), call.v(), to, call.shape(), batch);
+        return target->predict(call.inputs(), call.v(), values_of(out, call.options().type), batch);
     });
     call.require_unchanged();
     out.commit();
-    print_report(arguments, "predict", target->backend()->device(), call, report);
+    print_report(arguments, "predict", target->first_device(), call, report);
 }
 
 }  // namespace
@@ -119,10 +111,7 @@ void run_solve(const OperatorArguments& arguments) {
         ProgressBar progress("kernel solve");
         KernelSolveOptions options = solve_options(arguments);
         options.batch.progress = progress.callback();
-        return target->on_vulkan([&](auto& where) {
-            return kernel_solve(where, call.on(where), call.v(), values_of(out, call.options().type),
-                                options);
-        });
+        return target->solve(call.inputs(), call.v(), values_of(out, call.options().type), options);
     });
     call.require_unchanged();
     out.commit();
@@ -152,9 +141,7 @@ void run_eigen_of(const OperatorArguments& arguments, OperatorCall& call, Target
         ProgressBar progress("kernel eigen");
         KernelEigenOptions options = eigen_options(arguments);
         options.batch.progress = progress.callback();
-        return target.on_vulkan([&](auto& where) {
-            return kernel_eigen(where, call.on(where), values, values_of(out, call.options().type), options);
-        });
+        return target.eigen(call.inputs(), values, values_of(out, call.options().type), options);
     });
     call.require_unchanged();
     out.commit();
@@ -173,17 +160,15 @@ void run_eigen(const OperatorArguments& arguments) {
         run_eigen_of<float>(arguments, call, *target);
 }
 
-constexpr const char* kFiles = ": .npy, .npz, FILE.h5:/PATH, or a table named .csv, .tsv or .txt";
-
 void add_file(CLI::App& command, const char* name, std::string& file, const std::string& text) {
-    command.add_option(name, file, text + kFiles)->required()->type_name("FILE");
+    command.add_option(name, file, text + ": " + kTableFiles)->required()->type_name("FILE");
 }
 
-using Run = void (*)(const OperatorArguments&);
+using RunModel = void (*)(const OperatorArguments&);
 
 /// A command with the options that all four have. `dtype`: what is used without --dtype.
 CLI::App& add_command(CLI::App& kernel, const char* name, const char* summary, const char* dtype,
-                      const std::shared_ptr<OperatorArguments>& arguments, Run run) {
+                      const std::shared_ptr<OperatorArguments>& arguments, RunModel run) {
     CLI::App& command = *kernel.add_subcommand(name, summary);
     command.add_option("-o,--output", arguments->out, "Result; replaced if it is there")
         ->type_name("FILE.npy");
@@ -199,7 +184,7 @@ CLI::App& add_command(CLI::App& kernel, const char* name, const char* summary, c
     command.add_flag("--mpi", arguments->mpi,
                      "Share the work among the ranks of mpirun, each with devices of its own");
     command.add_flag("--json", arguments->json, "Print the report as JSON");
-    arguments->device.add_to(command, false, Several::shared);
+    arguments->device.add_to(command, true, Several::shared);
     command.callback([arguments, run, &kernel] {
         for (const CLI::Option* option : kernel.get_options())
             if (option->count() != 0)

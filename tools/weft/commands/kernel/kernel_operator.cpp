@@ -8,7 +8,6 @@
 namespace weft::tool {
 namespace {
 
-constexpr ElementType kNumbers[] = {kFloat64, kFloat32};
 constexpr std::uint64_t kMostColumns = 64;
 
 template <class To>
@@ -30,6 +29,8 @@ std::vector<To> converted(const ConstHostArray& from) {
 OperatorCall::OperatorCall(const OperatorArguments& arguments)
     : states_(arguments.circuit.states), checkpoint_(arguments.checkpoint) {
     arguments.circuit.require_consistent();
+    if (arguments.mpi && arguments.device.backend == "cuda")
+        throw Failure(Exit::usage, "--mpi: not with --backend cuda (leave one out)");
     if (arguments.resume && arguments.checkpoint.empty())
         throw Failure(Exit::usage, "--resume: needs the file that --checkpoint names");
     if (arguments.jitter != 0 && !arguments.normalize)

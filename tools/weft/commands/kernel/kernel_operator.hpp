@@ -48,14 +48,7 @@ class OperatorCall {
     ConstHostArray x() { return x_->array(); }
     ConstHostArray y() { return y_->array(); }
     ConstHostArray v();
-    /// The operator on a Backend or a Devices.
-    template <class Where>
-    KernelOperator on(Where& where) {
-        if (states_ && shape_.square()) return {where, x(), shape_, options_};
-        if (states_) return {where, x(), y(), shape_, options_};
-        if (shape_.square()) return {where, circuit_, x(), shape_, options_};
-        return {where, circuit_, x(), y(), shape_, options_};
-    }
+    OperatorInputs inputs() { return {circuit(), x(), y_ ? y() : ConstHostArray(), shape_, options_}; }
     /// Returns call(); its errors name the files of X and Y. A checkpoint that cannot be continued is an
     /// input.
     template <class Call>

@@ -34,14 +34,9 @@ void warn_of_residual(bool converged, double residual, double tolerance, const c
 
 }  // namespace
 
-void print_plan(const OperatorArguments& arguments, const OperatorCall& call, std::uint32_t vectors,
+void print_plan(const OperatorArguments& arguments, OperatorCall& call, std::uint32_t vectors,
                 Target& target) {
-    const KernelOperatorEstimate plan = target.on_vulkan([&](auto& where) {
-        return call.circuit() != nullptr
-                   ? estimate_kernel_operator(where, *call.circuit(), call.shape(), vectors, call.options())
-                   : estimate_kernel_operator(where, call.state_type(), call.shape(), vectors,
-                                              call.options());
-    });
+    const KernelOperatorEstimate plan = target.estimate(call.inputs(), call.state_type(), vectors);
     if (arguments.json) {
         Json json = json_of(arguments, call);
         json["vectors"] = vectors;

@@ -10,7 +10,7 @@
 namespace weft::tool {
 
 /// For --explain: the plan of a product with `vectors` columns.
-void print_plan(const OperatorArguments& arguments, const OperatorCall& call, std::uint32_t vectors,
+void print_plan(const OperatorArguments& arguments, OperatorCall& call, std::uint32_t vectors,
                 Target& target);
 void print_report(const OperatorArguments& arguments, const char* name, const DeviceInfo& device,
                   const OperatorCall& call, const OpReport& report);

@@ -204,12 +204,10 @@ CLI::Option* add_file(CLI::App& command, const char* name, std::string& path, co
             ""));
 }
 
-constexpr const char* kFiles = ". .npy, .npz, FILE.h5:/PATH, or a table named .csv, .tsv or .txt";
-
 CLI::App& add_operation(CLI::App& lattice, const char* name, const char* summary, const char* input,
                         const std::shared_ptr<LatticeArguments>& a, const char* scales) {
     CLI::App& command = *lattice.add_subcommand(name, summary);
-    command.add_option("IN", a->in, std::string(input) + kFiles)->required()->type_name("FILE");
+    command.add_option("IN", a->in, std::string(input) + ". " + kTableFiles)->required()->type_name("FILE");
     add_code_options(command, *a);
     if (scales == nullptr) return command;
     add_file(command, "-o,--output", a->out, "Result; replaced if it is there")->required();
@@ -248,7 +246,7 @@ void add_decode(CLI::App& lattice) {
     command.callback([a] { run_decode(*a); });
 }
 
-void add_beta(CLI::App& lattice) {
+void add_search(CLI::App& lattice) {
     const auto a = std::make_shared<LatticeArguments>();
     CLI::App& command = add_operation(lattice, "beta", "The beta with the least error for a sample",
                                       "(n, width) float32", a, nullptr);
@@ -268,7 +266,7 @@ void add_lattice(CLI::App& command) {
     add_forward(lattice, true);
     add_decode(lattice);
     add_forward(lattice, false);
-    add_beta(lattice);
+    add_search(lattice);
 }
 
 }  // namespace weft::tool

@@ -48,9 +48,9 @@ void print(const KernelResult& kernel, const std::string& process, const SizeRes
 }
 
 /// The selected device, and CUDA in addition to Vulkan if it drives the same GPU.
-class Devices {
+class ReportDevices {
   public:
-    Devices(const DeviceOptions& options, const Config& config) : chosen_(options, config) {
+    ReportDevices(const DeviceOptions& options, const Config& config) : chosen_(options, config) {
         constexpr std::uint32_t kNvidia = 0x10de;
         const DeviceInfo& device = chosen_.device();
         if (options.backend == "cuda" || !has_cuda() || device.vendor_id != kNvidia || device.uuid.empty())
@@ -86,7 +86,7 @@ std::vector<ReportPath> paths_of(const ReportTargets& targets) {
     return paths;
 }
 
-Report begin_report(const std::string& name, const ReportOptions& options, Devices& devices) {
+Report begin_report(const std::string& name, const ReportOptions& options, ReportDevices& devices) {
     Report report;
     report.title = "weft profile " + name;
     report.stamp = make_stamp();
@@ -162,7 +162,7 @@ void judge(const Report& report, bool complete) {
 
 void run_report(const std::string& name, const ReportOptions& options, const ReportKernels& kernels) {
     const Config config = options.device.config();
-    Devices devices(options.device, config);  // first, because without a device no folder must be made
+    ReportDevices devices(options.device, config);  // first, because without a device no folder must be made
     require_folder(options.output_dir);
     Report report = begin_report(name, options, devices);
     std::printf("%s: %s; CPU baseline: %s, %u threads\n", report.title.c_str(), report.machine.device.c_str(),

@@ -36,7 +36,7 @@ class TuneWork {
     TuneWork(Backend& backend, std::uint64_t elements, ReportPath memory) {
         const FieldInfo& field = field_info(Field::bls12_381_fp);
         const std::size_t limbs = elements * field.limbs;
-        for (HostArray<std::uint64_t>* array : {&a_, &b_, &out_}) array->make(&backend, limbs, memory);
+        for (PathArray<std::uint64_t>* array : {&a_, &b_, &out_}) array->make(&backend, limbs, memory);
         fill_field(field, 1, a_.span());
         fill_field(field, 2, b_.span());
         wanted_.resize(limbs);
@@ -60,7 +60,7 @@ class TuneWork {
         std::fill(out_.span().begin(), out_.span().end(), ~std::uint64_t{0});
     }
 
-    HostArray<std::uint64_t> a_, b_, out_;
+    PathArray<std::uint64_t> a_, b_, out_;
     std::vector<std::uint64_t> wanted_;
     std::vector<FieldJob> jobs_;
 };
