@@ -103,13 +103,12 @@ TEST_CASE("ntt: tiles that were measured replace the planned ones, as far as the
     CHECK(tile(Field::babybear, 1) == 12);
 }
 
-// An entry of tables of a plan in plain form; per_r is 1 / R.
-Big entry_of(const Modulus& m, const Big& per_r, const std::vector<kernels::NttTable>& tables,
-             std::uint32_t at) {
-    const auto table = std::find_if(tables.begin(), tables.end(), [&](const kernels::NttTable& t) {
+// An entry of the tables of a plan in plain form; per_r is 1 / R.
+Big entry_of(const Modulus& m, const Big& per_r, const kernels::NttPlan& plan, std::uint32_t at) {
+    const auto table = std::find_if(plan.tables.begin(), plan.tables.end(), [&](const kernels::NttTable& t) {
         return at >= t.first && at < t.first + t.count;
     });
-    REQUIRE(table != tables.end());
+    REQUIRE(table != plan.tables.end());
     const std::uint32_t i = at - table->first, split = table->split, bits = table->row_bits;
     std::uint64_t exponent = i;
     if (bits != 0) {
@@ -150,15 +149,15 @@ TEST_CASE("ntt: the factors of a pass are the powers of the root") {
                     Big factor = m.number(1);
                     if (flag(weft::shared::kNttFactors))
                         factor = m.mul(
-                            factor, entry_of(m, per_r, plan.tables,
+                            factor, entry_of(m, per_r, plan,
                                              p.factors + (row << p.split) + (rest & ((1u << p.split) - 1))));
                     if (flag(weft::shared::kNttFactorsHigh))
-                        factor = m.mul(factor, entry_of(m, per_r, plan.tables,
+                        factor = m.mul(factor, entry_of(m, per_r, plan,
                                                         p.factors_high + row +
                                                             ((upper - (top << p.split_top)) << p.pass_bits)));
                     if (flag(weft::shared::kNttFactorsTop))
-                        factor = m.mul(factor, entry_of(m, per_r, plan.tables,
-                                                        p.factors_top + row + (top << p.pass_bits)));
+                        factor = m.mul(factor,
+                                       entry_of(m, per_r, plan, p.factors_top + row + (top << p.pass_bits)));
                     std::uint64_t reversed = 0;
                     for (std::uint32_t b = 0; b < p.pass_bits; ++b) reversed = reversed << 1 | (row >> b & 1);
                     CHECK(factor == m.power(w, reversed * rest << (log_size - p.low - p.pass_bits)));
