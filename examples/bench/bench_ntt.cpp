@@ -13,8 +13,10 @@
 #include <nlohmann/json.hpp>
 
 #include "bench.hpp"
+#include "bench_ntt_cuda.hpp"
 #include "bench_ntt_host.hpp"
 #include "bench_ntt_work.hpp"
+#include "cpu/cpu_field.hpp"
 
 namespace {
 
@@ -23,7 +25,7 @@ struct Settings {
     std::vector<std::string> orders{"nr", "nn", "rn"};
     std::vector<unsigned> tile_bits{0}, pass_bits{0};
     unsigned blowup = 4;
-    bool extend = false;
+    bool extend = false, cuda = false;
     bench::Options common{.repeats = 5};
 };
 
@@ -80,6 +82,44 @@ bool transform_row(bench::NttWork<Limb>& work, const Case& c, const weft::NttOpt
     return verified;
 }
 
+#ifdef WEFT_BENCH_CUDA
+/// The same transform by Vulkan and CUDA, in turns.
+template <class Limb>
+bool twin_row(bench::NttWork<Limb>& work, const bench::NttTwin<Limb>& twin, const Case& c,
+              const weft::NttOptions& options, int repeats, bench::Json& rows) {
+    const auto [vulkan, cuda] = work.seconds_in_turns(c.shape, options, repeats,
+                                                      [&](int times) { twin.run(c.shape, options, times); });
+    const bool same = work.made(c.shape.elements()) == twin.made();
+    const double each = 1e3 / static_cast<double>(c.shape.batch);
+    std::printf(
+        "%-13s %3u %6llu %5s in turns: Vulkan %.4f ms, CUDA %.4f ms each, Vulkan at %.2f of its speed, %s\n",
+        weft::to_string(c.field), c.shape.log_size, static_cast<unsigned long long>(c.shape.batch),
+        weft::to_string(options.order), each * vulkan, each * cuda, cuda / vulkan,
+        same ? "the same values" : "OTHER VALUES");
+    std::fflush(stdout);
+    rows.push_back({{"field", weft::to_string(c.field)},
+                    {"log_size", c.shape.log_size},
+                    {"batch", c.shape.batch},
+                    {"order", weft::to_string(options.order)},
+                    {"vulkan_ms", each * vulkan},
+                    {"cuda_ms", each * cuda},
+                    {"of_cuda_speed", cuda / vulkan},
+                    {"verified", same}});
+    return same;
+}
+
+template <class Limb>
+bool twin_rows(bench::NttWork<Limb>& work, const Settings& settings, const Case& c, bench::Json& rows) {
+    std::vector<Limb> values(c.shape.elements() * work.info().limbs);
+    weft::tool::fill_field<Limb>(work.info(), bench::kNttSeed, values);
+    const bench::NttTwin<Limb> twin(c.field, values);
+    bool right = true;
+    for (const std::string& order : settings.orders)
+        right &= twin_row(work, twin, c, {.order = order_of(order)}, settings.common.repeats, rows);
+    return right;
+}
+#endif
+
 template <class Limb>
 void extend_row(bench::NttWork<Limb>& work, const Case& c, unsigned blowup, int repeats, bench::Json& rows) {
     weft::NttShape shape = c.shape;
@@ -119,6 +159,9 @@ bool case_rows(weft::Backend& backend, const Settings& settings, const Case& c, 
                     std::printf("%s\n", e.what());
                 }
             }
+#ifdef WEFT_BENCH_CUDA
+    if (settings.cuda) right &= twin_rows(work, settings, c, report["cuda"]);
+#endif
     right &= bench::ntt_host_rows(backend, work, c.shape, settings.common, report);
     if (settings.extend) extend_row(work, c, settings.blowup, settings.common.repeats, report["extensions"]);
     return right;
@@ -131,7 +174,8 @@ bool run(const Settings& settings, bench::Json& report) {
                 "tile", "pass", "passes", "ms each", "memory ms", "mul ms", "share", "verified");
     report = {{"device", backend.name()},           {"driver", backend.device().driver},
               {"transforms", bench::Json::array()}, {"processor", bench::Json::array()},
-              {"streamed", bench::Json::array()},   {"extensions", bench::Json::array()}};
+              {"streamed", bench::Json::array()},   {"extensions", bench::Json::array()},
+              {"cuda", bench::Json::array()}};
     bool right = true;
     for (const std::string& text : settings.cases) {
         const Case c = case_of(text);
@@ -158,6 +202,9 @@ int main(int argc, char** argv) {
     app.add_option("--pass-bits", settings.pass_bits, "as NttOptions::pass_bits")->delimiter(',');
     app.add_option("--blowup", settings.blowup, "of the extensions")->check(CLI::IsMember({2, 4, 8, 16}));
     app.add_flag("--extend", settings.extend, "Measure extensions too");
+#ifdef WEFT_BENCH_CUDA
+    app.add_flag("--cuda", settings.cuda, "Compare with CUDA on the same device, in turns");
+#endif
     const auto make_quick = [&] {
         if (cases->count() == 0) settings.cases = {"babybear:10:3", "goldilocks:9:2"};
         settings.extend = true;

@@ -54,19 +54,38 @@ NttWork<Limb>::NttWork(weft::Backend& backend, weft::Field field, std::uint64_t 
 }
 
 template <class Limb>
-double NttWork<Limb>::median_of(const weft::Sequence& steps, int repeats) {
-    const auto run = [&](int times) {
-        const auto start = Clock::now();
+typename NttWork<Limb>::Runs NttWork<Limb>::runs_of(const weft::Sequence& steps) {
+    return [this, &steps](int times) {
         for (int i = 0; i < times; ++i) stream_.replay(steps);
         stream_.wait();
+    };
+}
+
+/// Median seconds of one run of each, in turns.
+template <class Limb>
+std::vector<double> NttWork<Limb>::medians_of(const std::vector<Runs>& all, int repeats) const {
+    const auto seconds_of_one = [](const Runs& runs, int times) {
+        const auto start = Clock::now();
+        runs(times);
         return seconds_since(start) / times;
     };
-    double once = run(1);
-    for (const auto start = Clock::now(); seconds_since(start) < warm_s_;) once = std::min(once, run(1));
-    const int times = static_cast<int>(std::clamp(0.02 / once, 1.0, 50.0));
-    std::vector<double> seconds;
-    for (int i = 0; i < repeats; ++i) seconds.push_back(run(times));
-    return median(seconds);
+    std::vector<int> times;
+    for (const Runs& runs : all) {
+        double once = seconds_of_one(runs, 1);
+        for (const auto start = Clock::now(); seconds_since(start) < warm_s_;)
+            once = std::min(once, seconds_of_one(runs, 1));
+        times.push_back(static_cast<int>(std::clamp(0.02 / once, 1.0, 50.0)));
+    }
+    std::vector<std::vector<double>> seconds(all.size());
+    for (int i = 0; i < repeats; ++i)
+        for (std::size_t k = 0; k < all.size(); ++k) seconds[k].push_back(seconds_of_one(all[k], times[k]));
+    std::vector<double> medians;
+    for (const std::vector<double>& one : seconds) medians.push_back(median(one));
+    return medians;
+}
+template <class Limb>
+double NttWork<Limb>::median_of(const weft::Sequence& steps, int repeats) {
+    return medians_of({runs_of(steps)}, repeats)[0];
 }
 
 template <class Limb>
@@ -99,13 +118,26 @@ weft::BufferView<Limb> NttWork<Limb>::array(const Limbs& limbs, std::uint64_t fi
 }
 
 template <class Limb>
-double NttWork<Limb>::seconds_of(const weft::NttShape& shape, const weft::NttOptions& options, int repeats) {
+weft::Sequence NttWork<Limb>::recorded(const weft::NttShape& shape, const weft::NttOptions& options) {
     const std::uint64_t n = shape.elements();
-    const weft::Sequence steps = stream_.record([&](weft::Stream& s) {
+    return stream_.record([&](weft::Stream& s) {
         weft::ntt(s, info_.field, weft::NttDirection::forward, array(in_, 0, n), array(out_, 0, n), shape,
                   options);
     });
-    return median_of(steps, repeats);
+}
+
+template <class Limb>
+double NttWork<Limb>::seconds_of(const weft::NttShape& shape, const weft::NttOptions& options, int repeats) {
+    return median_of(recorded(shape, options), repeats);
+}
+
+template <class Limb>
+std::pair<double, double> NttWork<Limb>::seconds_in_turns(const weft::NttShape& shape,
+                                                          const weft::NttOptions& options, int repeats,
+                                                          const std::function<void(int)>& other) {
+    const weft::Sequence steps = recorded(shape, options);
+    const std::vector<double> medians = medians_of({runs_of(steps), other}, repeats);
+    return {medians[0], medians[1]};
 }
 
 template <class Limb>
@@ -120,12 +152,7 @@ double NttWork<Limb>::seconds_of_extension(const weft::NttShape& shape, std::uin
 
 template <class Limb>
 unsigned NttWork<Limb>::passes(const weft::NttShape& shape, const weft::NttOptions& options) {
-    const std::uint64_t n = shape.elements();
-    const weft::Sequence steps = stream_.record([&](weft::Stream& s) {
-        weft::ntt(s, info_.field, weft::NttDirection::forward, array(in_, 0, n), array(out_, 0, n), shape,
-                  options);
-    });
-    return static_cast<unsigned>(steps.dispatches());
+    return static_cast<unsigned>(recorded(shape, options).dispatches());
 }
 
 template <class Limb>

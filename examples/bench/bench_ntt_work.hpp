@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include <weft/weft.hpp>
@@ -29,6 +31,10 @@ class NttWork {
 
     /// Median time of the forward transforms of a batch, out of place.
     double seconds_of(const weft::NttShape& shape, const weft::NttOptions& options, int repeats);
+    /// The same in turns with `other`, which puts transforms on the device so many times and waits: both
+    /// times.
+    std::pair<double, double> seconds_in_turns(const weft::NttShape& shape, const weft::NttOptions& options,
+                                               int repeats, const std::function<void(int)>& other);
     double seconds_of_extension(const weft::NttShape& shape, std::uint32_t blowup, int repeats);
     unsigned passes(const weft::NttShape& shape, const weft::NttOptions& options);
     /// Whether values at random points are right, after seconds_of.
@@ -39,6 +45,10 @@ class NttWork {
   private:
     using Limbs = weft::Buffer<Limb>;
     using Scalar = std::vector<Limb>;
+    using Runs = std::function<void(int)>;
+    weft::Sequence recorded(const weft::NttShape& shape, const weft::NttOptions& options);
+    Runs runs_of(const weft::Sequence& steps);
+    std::vector<double> medians_of(const std::vector<Runs>& all, int repeats) const;
     double median_of(const weft::Sequence& steps, int repeats);
     weft::BufferView<Limb> array(const Limbs& limbs, std::uint64_t first, std::uint64_t count) const;
     Scalar product(const Scalar& a, const Scalar& b);

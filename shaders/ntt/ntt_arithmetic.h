@@ -40,6 +40,13 @@ WEFT_FN Limbs1x32 lean_scale(Limbs1x32 a, uint b, uint quotient, Limbs1x32 p) {
     return r;
 }
 
+// Of a factor in Montgomery form: the plain factor and its quotient. 2^32 times the plain one is `a` more
+// than a multiple of p, so the quotient is -a / p mod 2^32.
+WEFT_FN uvec2 quick_of_montgomery(Limbs1x32 a, Limbs1x32 p, uint n0) {
+    Limbs1x32 one = {{1u}};
+    return uvec2(lean_mul(a, one, p, n0).limb[0], a.limb[0] * n0);
+}
+
 #if defined(WEFT_INT64)
 // p = 2^64 - 2^32 + 1, and 2^64 = 2^32 - 1 mod p.
 WEFT_FN uint64_t goldilocks_of(Limbs2x32 a) {

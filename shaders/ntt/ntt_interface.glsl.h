@@ -51,6 +51,8 @@ Element turned(Element x, uint i) {
     return lean_scale(x, turn, quotient, modulus());
 }
 #define kept_turn(x, level, power) turned(x, uint((power) << (3 - (level))))
+// A factor and 2^32 / p times it.
+#define kept_quick(a, q) lean_scale(a, (q).x, (q).y, modulus())
 
 #elif defined(WEFT_NTT_KEPT) && WEFT_FIELD_WORDS == 2
 // The root of order 16 is 2^(12 kRoot16).

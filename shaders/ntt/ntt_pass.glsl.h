@@ -12,6 +12,9 @@
 // kept_product(a, x) with an entry of a table, kept_settled(a) for the Element. Then Elements may be p or
 // more, but for entries of tables: pass_product(x, y) takes such an x, and canonical_of(x) reduces it.
 // kept_turn(a, level, power) is the product with the power of the root of order 2^(level + 1).
+//
+// Factors that many elements share may have a form that makes their products faster: kept_quick(a, q) with an
+// entry of quick[i]. Then factors of rows have it, too.
 #include "shaders/ntt/ntt_index.h"
 
 #if !defined(Kept)
@@ -167,7 +170,12 @@ WEFT_GPU Element high_factor(uint first, uint row) {
 }
 #else
 // Those of the tile, made once.
-
+#if defined(kept_quick)
+WEFT_GROUP(uvec2, row_factors, kFactorRows);
+WEFT_GPU void put_row_factor(uint row, Element z) {
+    row_factors[row] = quick_of_montgomery(z, modulus(), kN0);
+}
+#else
 #if WEFT_FIELD_WORDS == 2
 WEFT_GROUP(uvec2, row_factors, kFactorRows);
 WEFT_GPU Element row_factor_at(uint row) {
@@ -182,10 +190,28 @@ WEFT_GPU Element row_factor_at(uint row) {
 WEFT_GPU void put_row_factor(uint row, Element z) {
     row_factors[row] = part_of(z, 0);
 }
-
 WEFT_GPU Element high_factor(uint first, uint row) {
     if (flag(kNttRowFactors)) return row_factor_at(row);
     return row_factor(row, upper_index(first));
+}
+#endif
+#endif
+
+// The products with the twiddle factor of a row, of an element and of a value within a step.
+#if defined(kept_quick)
+WEFT_GPU Element high_product(Element x, uint first, uint row) {
+    if (flag(kNttRowFactors)) return kept_quick(x, row_factors[row]);
+    return product_of(x, row_factor(row, upper_index(first)));
+}
+WEFT_GPU Element kept_high_product(Kept x, uint first, uint row) {
+    return high_product(x, first, row);
+}
+#else
+WEFT_GPU Element high_product(Element x, uint first, uint row) {
+    return pass_product(x, high_factor(first, row));
+}
+WEFT_GPU Element kept_high_product(Kept x, uint first, uint row) {
+    return kept_product(x, high_factor(first, row));
 }
 #endif
 
@@ -196,9 +222,9 @@ WEFT_GPU Element finished(Kept x, uint first, uint first_row, uint j, uint posit
     if (flag(kNttFactors)) {
         const uint rest = index_of(first) & low_mask(p.split);
         y = kept_product(x, table_at(p.factors + (first_row << p.split) + rest + (j << p.split)));
-        if (flag(kNttFactorsHigh)) y = pass_product(y, high_factor(first, first_row + j));
+        if (flag(kNttFactorsHigh)) y = high_product(y, first, first_row + j);
     } else if (flag(kNttFactorsHigh)) {
-        y = kept_product(x, high_factor(first, first_row + j));
+        y = kept_high_product(x, first, first_row + j);
     } else {
         y = kept_settled(x);
     }
@@ -343,6 +369,16 @@ WEFT_GPU uint shared_neighbour(Place first, uint j, uint low) {
     return shared_index(first.row | (j << low), first.column);
 }
 
+// What element u is after the step, times its power of the root.
+WEFT_GPU Element root_product(Kept x, uint u, uint low, uint bits, bool by_columns, uint roots) {
+#if defined(kept_quick)
+    const uint rest = place_of(u >> bits, low, bits, by_columns).row & low_mask(low);
+    return kept_quick(x, quick[roots + ((u & low_mask(bits)) << low) + rest]);
+#else
+    return kept_product(x, table_at(p.roots + twiddle_power(u, low, bits, by_columns)));
+#endif
+}
+
 WEFT_GPU void make_row_factors(uint tile) {
     Place origin;
     origin.row = 0u;
@@ -355,6 +391,7 @@ WEFT_GPU void make_row_factors(uint tile) {
 // All in registers, and only what has to be in shared memory.
 WEFT_GPU void transform_tile(uint tile) {
     Held x;
+    uint roots = p.quick_roots;  // the table of the step
     if (flag(kNttLoadStaged)) load_staged(tile);
     WEFT_UNROLL for (uint step = 0u; step < kMostSteps; ++step) {
         if (step < kSteps) {
@@ -388,8 +425,7 @@ WEFT_GPU void transform_tile(uint tile) {
                 else if (j == 0u)
                     y = kept_settled(x.at[u]);
                 else
-                    y = kept_product(x.at[u],
-                                     table_at(p.roots + twiddle_power(uint(u), low, bits, by_columns)));
+                    y = root_product(x.at[u], uint(u), low, bits, by_columns, roots);
                 if (low == 0u && !flag(kNttStoreStaged)) {
                     const uint distance = p.out_stride * distance_of(low, bits, flag(kNttStoreReversed));
                     store_to(
@@ -400,6 +436,7 @@ WEFT_GPU void transform_tile(uint tile) {
                 }
             }
             if (low != 0u) barrier();
+            roots += 1u << (low + bits);
         }
     }
     if (flag(kNttStoreStaged)) store_staged(tile);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of transforms: entry i is scale * base^e, where e is i if row_bits is 0. Otherwise row_bits bits of i from
-// `split` on, reversed, are multiplied by the number that the other bits make.
+// `split` on, reversed, are multiplied by the number that the other bits make. With WEFT_NTT_QUICK, of elements of 4
+// bytes, entries are plain factors and 2^32 / p times these.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "ntt_interface.glsl.h"
@@ -11,7 +12,13 @@ layout(push_constant) uniform Push {
     uint count, first, first_entry, row_bits, split;
     uint base[WEFT_FIELD_WORDS], scale[WEFT_FIELD_WORDS];
 };
+#if defined(WEFT_NTT_QUICK)
+layout(set = 0, binding = 0) writeonly buffer Out { uvec2 result[]; };
+#define PUT(i, z) result[i] = quick_of_montgomery(z, modulus(), kN0)
+#else
 layout(set = 0, binding = 0) writeonly buffer Out { ElementPart result[]; };
+#define PUT(i, z) STORE(result, i, z)
+#endif
 
 void main() {
     const uint stride = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
@@ -29,6 +36,6 @@ void main() {
             if ((exponent & 1u) != 0u) z = product_of(z, power);
             power = product_of(power, power);
         }
-        STORE(result, first_entry + i, z);
+        PUT(first_entry + i, z);
     }
 }

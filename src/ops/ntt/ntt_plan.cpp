@@ -236,6 +236,7 @@ class Planner {
         std::uint32_t root_bits = 0;
         for (const NttPass& pass : plan_.passes) root_bits = std::max(root_bits, pass.parameters.pass_bits);
         add(plan_.tables, {0, 1u << root_bits, 0, 0, power(k - root_bits), f_.r});
+        if (!compact_ && f_.words == 1) add_quick_roots(power);
         FieldWords scale = r_.direction == NttDirection::inverse && !r_.scalars.has_coset
                                ? ntt_inverse_size(r_.field, k)
                                : f_.r;
@@ -247,6 +248,26 @@ class Planner {
             add_factors(pass, power, scale);
             scale = f_.r;  // in the first pass alone
         }
+    }
+
+    /// What passes multiply by between their steps.
+    template <class Power>
+    void add_quick_roots(const Power& power) {
+        for (NttPass& pass : plan_.passes) {
+            const std::uint32_t bits = pass.parameters.pass_bits;
+            const auto same =
+                std::find_if(plan_.passes.begin(), plan_.passes.end(),
+                             [&](const NttPass& other) { return other.parameters.pass_bits == bits; });
+            if (&*same != &pass) {
+                pass.parameters.quick_roots = same->parameters.quick_roots;
+                continue;
+            }
+            pass.parameters.quick_roots = static_cast<std::uint32_t>(ntt_entries(plan_.quick));
+            for (std::uint32_t rest = bits; rest > radix_; rest -= radix_)
+                add(plan_.quick, {0, 1u << rest, radix_, rest - radix_, power(r_.log_size - rest), f_.r});
+        }
+        // A binding needs memory.
+        if (plan_.quick.empty()) add(plan_.quick, {0, 1, 0, 0, f_.r, f_.r});
     }
 
     /// Factors times `scale`. All columns of a tile have the same part of the index above `split` in the
@@ -269,8 +290,9 @@ class Planner {
         const std::uint32_t upper = p.low - p.split;
         if (upper == 0) return;
         p.flags |= shared::kNttFactorsHigh;
-        // A pass of one step has no barrier at which they could be complete.
-        if (!compact_ && rows > radix_ && rows + 2 <= tile_) p.flags |= shared::kNttRowFactors;
+        // Up to a quarter of the tile. A pass of one step has no barrier at which they could be complete.
+        if (!compact_ && rows > radix_ && rows + (f_.words == 1 ? 3 : 2) <= tile_)
+            p.flags |= shared::kNttRowFactors;
         p.split_top = compact_ || rows + upper <= kRowBits ? upper : (upper + 1) / 2;
         p.factors_high = add(plan_.tables, {0, 1u << (rows + p.split_top), rows, 0, power(order + p.split),
                                             p.split != 0 ? f_.r : scale});

@@ -65,8 +65,11 @@ struct NttPlan {
     std::vector<NttPass> passes;
     std::vector<NttTable> tables;  ///< of roots
     std::vector<NttTable> scales;  ///< of powers of the coset; empty: none
-    bool scratch = false;          ///< as large as the output
-    std::string method;            ///< "8+8+8"
+    /// Of roots, in the form whose products are faster: for elements of 4 bytes, unless `compact`. Entries
+    /// have two words, the factor and 2^32 / p times it.
+    std::vector<NttTable> quick;
+    bool scratch = false;  ///< as large as the output
+    std::string method;    ///< "8+8+8"
 
     std::uint32_t local_size(const NttPass& pass) const {
         return 1u << (pass.tile_bits - ntt_radix_bits(words, compact));

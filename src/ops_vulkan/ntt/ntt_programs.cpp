@@ -13,7 +13,7 @@
 namespace weft::kernels {
 namespace {
 
-enum class NttModule { tables, compact, pass };
+enum class NttModule { tables, quick, compact, pass };
 
 struct NttModuleWords {
     NttModule module;
@@ -97,15 +97,33 @@ Parameters table_parameters(std::uint32_t words, const NttTable& table) {
 }
 
 // Whatever decides the entries.
-core::ScratchCache::Key key_of(Field field, std::uint32_t words, const std::vector<NttTable>& tables) {
+core::ScratchCache::Key key_of(Field field, NttModule module, std::uint32_t words,
+                               const std::vector<NttTable>& tables) {
     constexpr std::uint64_t kTables = 0x6e7474;  // no key of another family begins with it
-    core::ScratchCache::Key key{kTables, static_cast<std::uint64_t>(field)};
+    core::ScratchCache::Key key{kTables, static_cast<std::uint64_t>(module),
+                                static_cast<std::uint64_t>(field)};
     for (const NttTable& t : tables) {
         key.insert(key.end(), {t.count, t.row_bits, t.split});
         key.insert(key.end(), t.base.word, t.base.word + words);
         key.insert(key.end(), t.scale.word, t.scale.word + words);
     }
     return key;
+}
+
+BufferView<const std::uint32_t> made(const Stream& stream, Field field, const NttPlan& plan, NttModule module,
+                                     const std::vector<NttTable>& tables, std::uint64_t entry_words) {
+    return core::kept_buffer(
+        stream, key_of(field, module, plan.words, tables), ntt_entries(tables) * entry_words, "ntt tables",
+        [&](Stream& steps, const BufferView<std::uint32_t>& words) {
+            const std::uint32_t local_size = 64;
+            const Program program(
+                steps, module_of(plan, module),
+                ProgramOptions{.name = "ntt_tables",
+                               .constants = field_constants_of(field_constants(field), plan, local_size),
+                               .max_workgroups = std::max(steps.device().limits.max_workgroup_count[0], 1u)});
+            for (const NttTable& table : tables)
+                steps.dispatch(program, {words}, table.count, table_parameters(plan.words, table));
+        });
 }
 
 }  // namespace
@@ -129,18 +147,11 @@ Program ntt_program(const Stream& stream, Field field, const NttPlan& plan, cons
 
 BufferView<const std::uint32_t> ntt_table_words(const Stream& stream, Field field, const NttPlan& plan,
                                                 const std::vector<NttTable>& tables) {
-    return core::kept_buffer(
-        stream, key_of(field, plan.words, tables), ntt_entries(tables) * plan.words, "ntt tables",
-        [&](Stream& steps, const BufferView<std::uint32_t>& words) {
-            const std::uint32_t local_size = 64;
-            const Program program(
-                steps, module_of(plan, NttModule::tables),
-                ProgramOptions{.name = "ntt_tables",
-                               .constants = field_constants_of(field_constants(field), plan, local_size),
-                               .max_workgroups = std::max(steps.device().limits.max_workgroup_count[0], 1u)});
-            for (const NttTable& table : tables)
-                steps.dispatch(program, {words}, table.count, table_parameters(plan.words, table));
-        });
+    return made(stream, field, plan, NttModule::tables, tables, plan.words);
+}
+
+BufferView<const std::uint32_t> ntt_quick_words(const Stream& stream, Field field, const NttPlan& plan) {
+    return made(stream, field, plan, NttModule::quick, plan.quick, 2);
 }
 
 }  // namespace weft::kernels

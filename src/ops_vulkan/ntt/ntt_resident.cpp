@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "ops/field/field_plan.hpp"
 #include "ops_vulkan/ntt/ntt_programs.hpp"
@@ -28,7 +29,8 @@ class Transforms {
           plan_(plan_ntt(stream.device(), request, ntt_tile_bytes(detail::plan_report(stream)))),
           tables_(ntt_table_words(stream, request.field, plan_, plan_.tables)),
           scales_(plan_.scales.empty() ? tables_
-                                       : ntt_table_words(stream, request.field, plan_, plan_.scales)) {}
+                                       : ntt_table_words(stream, request.field, plan_, plan_.scales)),
+          quick_(plan_.quick.empty() ? tables_ : ntt_quick_words(stream, request.field, plan_)) {}
 
     std::uint64_t group() const { return ntt_group(stream_.device(), request_, plan_, kScratchBytes); }
     std::uint64_t input_words() const { return plan_.words * request_.inputs; }
@@ -41,8 +43,10 @@ class Transforms {
             shared::NttParameters parameters = pass.parameters;
             parameters.batch = static_cast<std::uint32_t>(count);
             const Words from = memory(pass.from, in, out), to = memory(pass.to, in, out);
-            stream_.dispatch(ntt_program(stream_, request_.field, plan_, pass),
-                             {BufferView<const std::uint32_t>(from), tables_, scales_, to},
+            std::vector<Stream::Argument> arguments{BufferView<const std::uint32_t>(from), tables_, scales_,
+                                                    to};
+            if (!plan_.quick.empty()) arguments.push_back(quick_);
+            stream_.dispatch(ntt_program(stream_, request_.field, plan_, pass), arguments,
                              ntt_tiles(pass, count), parameters);
         }
     }
@@ -55,7 +59,7 @@ class Transforms {
     Stream& stream_;
     const NttRequest& request_;
     NttPlan plan_;
-    BufferView<const std::uint32_t> tables_, scales_;
+    BufferView<const std::uint32_t> tables_, scales_, quick_;
     std::optional<Buffer<std::uint32_t>> scratch_;
 };
 

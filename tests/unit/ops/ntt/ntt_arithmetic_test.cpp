@@ -96,6 +96,10 @@ TEST_CASE("ntt arithmetic: products with a quotient") {
             const std::uint32_t a = words.word() % p, b = words.word() % p;
             const auto quotient = static_cast<std::uint32_t>((std::uint64_t{b} << 32) / p);
             wrong += lean_scale({{a}}, b, quotient, {{p}}).limb[0] == std::uint64_t{a} * b % p ? 0 : 1;
+            // A factor in Montgomery form, 2^32 times itself.
+            const Limbs1x32 form{{static_cast<std::uint32_t>((std::uint64_t{b} << 32) % p)}};
+            const uvec2 quick = quick_of_montgomery(form, {{p}}, p - 2);  // -1 / p is p - 2
+            wrong += quick.x == b && quick.y == quotient ? 0 : 1;
         }
     CHECK(wrong == 0);
 }
