@@ -103,7 +103,7 @@ TEST_CASE("without a driver every op on host memory names what is missing, and o
         KernelOperator({}, std::vector<float>(6, 1), weft::KernelMatrixShape{3, 0, 2});
     });
     check_missing("estimate_kernel_operator", [&] {
-        estimate_kernel_operator({}, weft::KernelMatrixShape{3, 0, 2});
+        estimate_kernel_operator(weft::KernelMatrixCircuit{}, weft::KernelMatrixShape{3, 0, 2});
     });
     weft_test::check_error(weft::Errc::invalid_argument, "KernelOperator: x does not fit the shape", [&] {
         KernelOperator({}, std::vector<float>(5, 1), weft::KernelMatrixShape{3, 0, 2});
