@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <tuple>
+#include <vector>
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -176,7 +177,7 @@ namespace {
 /// The object, or a memoryview of it if it has only the buffer protocol: a memoryview always has strides,
 /// which ctypes leaves out.
 nb::object with_strides(nb::handle object) {
-    if (nb::hasattr(object, "__dlpack__")) return nb::borrow(object);
+    if (is_numpy(object) || nb::hasattr(object, "__dlpack__")) return nb::borrow(object);
     PyObject* const view = PyMemoryView_FromObject(object.ptr());
     if (view != nullptr) return nb::steal(view);
     PyErr_Clear();  // no buffer either, which the caller reports
@@ -271,16 +272,18 @@ Array output_or_new(const char* call, const char* name, nb::handle object, Eleme
 
 Place place_of(const char* call, std::initializer_list<nb::handle> objects) {
     Place place;
-    nb::list arrays;
+    std::vector<nb::handle> found;
     for (const nb::handle object : objects) {
         const int ordinal = cuda_device_of(object);
         if (ordinal < 0) continue;
         if (!place.on_cuda()) place.like = nb::borrow(object);
         if (!place.on_cuda()) place.ordinal = ordinal;
-        arrays.append(object);
+        found.push_back(object);
     }
     if (!place.on_cuda()) return place;
     require_cuda(call);
+    nb::list arrays;
+    for (const nb::handle object : found) arrays.append(object);
     std::tie(place.stream, place.wait) = nb::cast<std::pair<std::intptr_t, bool>>(
         nb::module_::import_("weftgpu._cuda").attr("order_of")(arrays, place.ordinal));
     return place;

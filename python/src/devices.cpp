@@ -60,9 +60,10 @@ detail::BufferObjects Where::import_into_others(const core::BufferObject& memory
 }
 
 Where where_of(nb::handle given) {
-    const nb::object chosen = given.is_none()
-                                  ? nb::module_::import_("weftgpu._default").attr("default_devices")()
-                                  : nb::borrow(given);
+    // Kept for the life of the process: an import takes a tenth of the time of a small call.
+    static PyObject* const usual =
+        nb::object(nb::module_::import_("weftgpu._default").attr("default_devices")).release().ptr();
+    const nb::object chosen = given.is_none() ? nb::handle(usual)() : nb::borrow(given);
     const PyBackend* backend = nullptr;
     if (nb::try_cast(chosen, backend) && backend != nullptr) return Where(backend->get());
     const PyDevices* devices = nullptr;
