@@ -288,14 +288,17 @@ class Field(_core._Field):
             no_effect(f"Field.{name}", checked=checked, backend=backend is not None, progress=bool(progress))
             call_core("Field." + name, _core._Field._record, self, name, stream, a, b, scalar, out, montgomery)
             return out
-        if not progress:
-            return call_core(
-                "Field." + name, _core._Field._apply, self, name, backend, a, b, scalar, out, checked, montgomery, None
-            )
+        if progress:
+            return self._run_with_progress(progress, name, backend, a, b, scalar, out, checked, montgomery)
+        return call_core(
+            "Field." + name, _core._Field._apply, self, name, backend, a, b, scalar, out, checked, montgomery, None
+        )
+
+    # Apart, because a function whose arguments a lambda keeps allocates for each of them.
+    def _run_with_progress(self, progress: Progress, name: str, *arguments: Any) -> Any:
         return with_progress(
             progress,
             "elements",
-            lambda callback: call_core(
-                "Field." + name, _core._Field._apply, self, name, backend, a, b, scalar, out, checked, montgomery, callback
-            ),
+            lambda callback: call_core("Field." + name, _core._Field._apply, self, name, *arguments, callback),
         )
+
