@@ -76,6 +76,18 @@ std::uint64_t most_sums(const OperatorPlan& plan) {
     return std::min(bytes, plan.device.limits.max_storage_buffer_range) / plan.real_bytes();
 }
 
+/// Mesa's software devices end the loops of an invocation after 65535 turns in all, and say nothing.
+constexpr std::uint64_t kSoftwareTurns = 60000;
+
+/// At most so many turns takes a part of a tile of columns in operator_apply.comp, whatever is unrolled.
+std::uint64_t turns_of_part(const OperatorPlan& plan, const ApplyPass& pass) {
+    return pass.tile + divide_up(std::uint64_t{pass.tile} * plan.layout.part_numbers / 4, pass.workgroup) + 4;
+}
+std::uint64_t turns_of_tile(const OperatorPlan& plan, const ApplyPass& pass) {
+    return plan.layout.parts * turns_of_part(plan, pass) +
+           divide_up(std::uint64_t{pass.tile} * pass.width, pass.workgroup);
+}
+
 void plan_bands(const OperatorPlan& plan, const ApplySide& side, std::uint32_t columns, ApplyPass& pass) {
     const std::uint64_t block = pass.block_rows(), tile = pass.tile;
     const std::uint64_t range = plan.device.limits.max_storage_buffer_range;
@@ -91,6 +103,9 @@ void plan_bands(const OperatorPlan& plan, const ApplySide& side, std::uint32_t c
     pass.split =
         std::clamp(round_up(divide_up(std::min(side.columns, pass.band_columns) * blocks, workgroups), tile),
                    tile, longest);
+    if (plan.device.software)
+        pass.split =
+            std::min(pass.split, round_down(kSoftwareTurns / turns_of_tile(plan, pass) * tile, tile));
     const std::uint64_t sums = most_sums(plan);
     const std::uint64_t of_row = divide_up(pass.band_columns, pass.split) * pass.width;
     std::uint64_t rows = std::min(sums / of_row, most_samples);
@@ -209,6 +224,14 @@ OperatorPlan plan_operator(const OperatorDevice& device, const KernelMatrixShape
         throw Error(Errc::unsupported,
                     "KernelOperator: float64 on a device without shaderFloat64 (need type float32)");
     plan.layout = layout_of(shape.qubits, plan.rz, plan.real64, device.compiled_ahead);
+    const ApplyPass widest = make_pass(plan, 0, kMostWidth, false);
+    if (device.software && turns_of_tile(plan, widest) > kSoftwareTurns)
+        throw Error(
+            Errc::unsupported,
+            "KernelOperator: too many qubits for a software device, which ends long loops (got " +
+                std::to_string(shape.qubits) + ", need at most " +
+                std::to_string(kSoftwareTurns / turns_of_part(plan, widest) * plan.layout.part_qubits) +
+                "); kernel_matrix takes more");
     return plan;
 }
 

@@ -55,6 +55,34 @@ TEST_CASE("several devices share the rows of a product") {
     });
 }
 
+TEST_CASE("a product over as many qubits as pixels of a small picture") {
+    weft_test::on_device([](weft::Backend& backend) {
+        constexpr std::size_t samples = 1500, qubits = 784;
+        std::vector<float> x = scattered<float>(samples * qubits, 7);
+        for (float& angle : x) angle *= 0.05f;  // so that values of K are not tiny
+        const std::vector<float> v = scattered<float>(samples, 9);
+        std::vector<float> out(samples);
+        const weft::KernelOperator k{backend, {}, x, {samples, 0, qubits}};
+        weft::kernel_apply(backend, k, v, out);
+        for (const std::size_t row : {std::size_t{0}, std::size_t{701}, samples - 1}) {
+            double want = 0, all = 0;
+            for (std::size_t j = 0; j < samples; ++j) {
+                double value = 1;
+                for (std::size_t q = 0; q < qubits; ++q) {
+                    const double own = x[row * qubits + q], other = x[j * qubits + q];
+                    const double apart = std::cos((own - other) / 2), together = std::cos((own + other) / 2);
+                    const double same = apart * apart;
+                    value *= same * same + (1 - same) * together * together;
+                }
+                want += value * double{v[j]};
+                all += std::abs(double{v[j]});
+            }
+            CAPTURE(row);
+            CHECK(std::abs(double{out[row]} - want) <= 1e-4 * all);
+        }
+    });
+}
+
 TEST_CASE("a product by way of features stays on one device") {
     weft_test::on_devices(std::nullopt, [](weft::Devices& devices) {
         const std::size_t samples = 30000;  // in closed form enough for two shares

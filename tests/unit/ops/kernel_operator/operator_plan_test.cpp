@@ -58,6 +58,28 @@ TEST_CASE("numbers of samples lie in parts that registers can hold") {
     }
 }
 
+TEST_CASE("software devices, which end long loops, get short splits, or refuse the qubits") {
+    for (const ElementType type : {kFloat32, kFloat64})
+        for (const std::uint32_t qubits : {8u, 25u, 784u, 2000u, 5000u})
+            for (const std::uint32_t columns : {1u, 16u}) {
+                const OperatorPlan plan =
+                    plan_operator(operator_lavapipe(), {20'000, 0, qubits}, FeatureMap::ryrz, {.type = type});
+                const ApplyPass pass = first_pass(plan, columns);
+                CAPTURE(qubits);
+                CAPTURE(columns);
+                // A turn for each column of a tile and part, and those that load samples.
+                const std::uint64_t loads = pass.tile * plan.layout.part_numbers / 4 / pass.workgroup;
+                CHECK(pass.split / pass.tile * plan.layout.parts * (pass.tile + loads) <= 65535);
+                CHECK(pass.split >= pass.tile);
+            }
+    weft_test::check_error(
+        Errc::unsupported,
+        "KernelOperator: too many qubits for a software device, which ends long loops (got 65600", [] {
+            plan_operator(operator_lavapipe(), {5, 0, 65'600}, FeatureMap::ryrz, {});
+        });
+    CHECK(plan_operator(operator_h100(), {5, 0, 65'600}, FeatureMap::ryrz, {}).layout.parts > 1);
+}
+
 TEST_CASE("workgroups fit the shared memory of the device") {
     for (const std::uint32_t bytes : {49152u, 32768u, 16384u})
         for (const ElementType type : {kFloat32, kFloat64})
