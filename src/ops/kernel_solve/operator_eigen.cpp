@@ -164,7 +164,7 @@ void largest_eigenvalues(const SolveKernel& kernel, std::span<double> values, st
     report.residuals.clear();
     for (Index i = 0; i < wanted; ++i) {
         values[static_cast<std::size_t>(i)] = space.values()[i];
-        report.residuals.push_back(apart[i] / largest);
+        report.residuals.push_back(apart[i] == 0 ? 0 : apart[i] / largest);  // K may be 0
     }
     const KernelRankRows own = kernel.own();
     Eigen::Map<Rows>(vectors.data() + own.first * values.size(), static_cast<Index>(own.last - own.first),
