@@ -29,8 +29,8 @@ struct ProductDevices {
     std::span<const OperatorPlan* const> plans;  ///< of all devices that the operator was made on
     const OperatorPlan& first;                   ///< of the first device that is not lost
     double largest = 1;                          ///< value of K
-    std::uint64_t chunk_values =
-        0;                      ///< of the result, if the caller or a setting asks for chunks; 0: neither
+    /// Of the result, if the caller or a setting asks for chunks; 0: neither.
+    std::uint64_t chunk_values = 0;
     std::uint32_t threads = 1;  ///< of the host
     std::function<RowsWorker(std::size_t device)> rows;
     std::function<PairsWorker(std::size_t device, const std::vector<std::int32_t>& units)> pairs;
