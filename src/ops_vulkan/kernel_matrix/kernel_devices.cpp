@@ -50,7 +50,7 @@ namespace {
 
 OpReport run(Devices& devices, const kernels::HostMatrixCall& call) {
     const kernels::DevicePlans plans = kernels::plan_together(devices, call);
-    return kernels::share_items(devices, call, plans, kernels::all_items(plans.first()));
+    return kernels::share_items(devices, call, plans, kernels::shared_items(plans.first()));
 }
 
 std::uint32_t threads_of(Devices& devices) {
