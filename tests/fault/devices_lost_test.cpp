@@ -251,8 +251,8 @@ TEST_CASE("devices: all are lost") {
 }
 
 TEST_CASE("devices: memory that runs out on one device leaves the work to the other") {
-    const Watchdog watchdog("out of memory");
     for (std::uint64_t index = 0; index < 12; ++index) {
+        const Watchdog watchdog("out of memory at call " + std::to_string(index));
         CAPTURE(index);
         control().reset();
         {
