@@ -63,7 +63,7 @@ def call_core(call: str, function: Callable[..., Result], *arguments: Any) -> Re
     try:
         return function(*arguments)
     except TypeError as error:
-        raise _plain(call, function, arguments, {}, error) from None
+        raise plain_error(call, function, arguments, {}, error) from None
 
 
 def in_plain_words(call: str, function: Callable[..., Result]) -> Callable[..., Result]:
@@ -74,12 +74,12 @@ def in_plain_words(call: str, function: Callable[..., Result]) -> Callable[..., 
         try:
             return function(*arguments, **named)
         except TypeError as error:
-            raise _plain(call, function, arguments, named, error) from None
+            raise plain_error(call, function, arguments, named, error) from None
 
     return called
 
 
-def _plain(
+def plain_error(
     call: str, function: Any, arguments: tuple[Any, ...], named: dict[str, Any], error: TypeError
 ) -> Exception:
     """The error in weft's words, if it is the binding's about these arguments."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from weftgpu._arguments import call_core, no_effect
+from weftgpu._arguments import call_core, no_effect, plain_error
 from weftgpu import _core, _ntt
 from weftgpu._errors import InvalidArgument
 from weftgpu._progress import with_progress
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from weftgpu._devices import Devices
     from weftgpu._progress import Progress
     from weftgpu._stream import Stream
+
+_apply = _core._Field._apply
 
 
 class Field(_core._Field):
@@ -290,15 +292,18 @@ class Field(_core._Field):
             return out
         if progress:
             return self._run_with_progress(progress, name, backend, a, b, scalar, out, checked, montgomery)
-        return call_core(
-            "Field." + name, _core._Field._apply, self, name, backend, a, b, scalar, out, checked, montgomery, None
-        )
+        # As call_core does it, without the time of another call.
+        try:
+            return _apply(self, name, backend, a, b, scalar, out, checked, montgomery, None)
+        except TypeError as error:
+            arguments = (self, name, backend, a, b, scalar, out, checked, montgomery, None)
+            raise plain_error("Field." + name, _apply, arguments, {}, error) from None
 
     # Apart, because a function whose arguments a lambda keeps allocates for each of them.
     def _run_with_progress(self, progress: Progress, name: str, *arguments: Any) -> Any:
         return with_progress(
             progress,
             "elements",
-            lambda callback: call_core("Field." + name, _core._Field._apply, self, name, *arguments, callback),
+            lambda callback: call_core("Field." + name, _apply, self, name, *arguments, callback),
         )
 
