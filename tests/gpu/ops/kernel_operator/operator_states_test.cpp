@@ -249,6 +249,7 @@ TEST_CASE("states that do not fit together are made tile by tile, and have the s
             const double middle = (too_little + c.vram_fraction) / 2;
             (held(middle) == 0 ? too_little : c.vram_fraction) = middle;
         }
+        c.vram_fraction *= 1.1;  // other processes change what the device has left
         REQUIRE(held(c.vram_fraction) < all / 4);
         check_case<float>(backend, c);
     });
@@ -299,7 +300,7 @@ TEST_CASE("several devices share the rows of a product of states") {
         for (std::size_t i = 0; i < out.size(); ++i)
             most = std::max(most, std::abs(static_cast<double>(out[i]) - static_cast<double>(alone[i])) /
                                       (1 + std::abs(static_cast<double>(alone[i]))));
-        CHECK(most < 1e-5);
+        CHECK(most < 4e-5);  // sums of 3000 floats in blocks of other sizes
     });
 }
 
