@@ -124,7 +124,7 @@ SharedRun::SharedRun(SharedDevices& devices, const SharedCallOf<DeviceWorker>& c
         rows_.back().report.device = i;
         rows_.back().report.name = devices_.name(i);
     }
-    queue_ = ShareQueue(call.items, call.step, share_devices());
+    queue_ = ShareQueue(call.items, call.step, share_devices(), call.both_ends);
     leave_out_refused();
 }
 

@@ -64,6 +64,7 @@ struct SharedCallOf {
     std::uint64_t least_items = 0;  ///< of a share, where bytes do not matter; 0: some chunks
     bool repeatable = true;         ///< false: in place, so that a share that failed half way is spoilt
     bool single_job = false;        ///< all items are one job
+    bool both_ends = false;         ///< as in ShareQueue
     std::vector<std::exception_ptr> refused{};  ///< of each device that cannot take part; empty: all can
     std::uint64_t progress_total = 0;
     const BatchOptions& options;
@@ -81,6 +82,7 @@ struct SharedCallOf {
                 .least_items = least_items,
                 .repeatable = repeatable,
                 .single_job = single_job,
+                .both_ends = both_ends,
                 .refused = refused,
                 .progress_total = progress_total,
                 .options = options,

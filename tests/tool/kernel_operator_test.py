@@ -259,6 +259,8 @@ class KernelOperator(Case):
     def test_refusals(self):
         bad = self.write("bad.npy", matrix([*self.x_rows[:4], [0, math.inf, 0], *self.x_rows[5:]]))
         single = self.write("single.npy", matrix(self.x_rows, "<f4"))
+        odd = self.write("odd.npy", matrix([*self.v_rows[:9], [0, math.nan], *self.v_rows[10:]]))
+        large = self.write("large.npy", matrix([*self.v_rows[:9], [1e300, 0], *self.v_rows[10:]]))
         wide = self.write("wide.npy", matrix([[0.0] * 65 for _ in range(23)]))
         inputs, o = self.files(), ["-o", self.out]
         for pattern, arguments in (
@@ -285,7 +287,18 @@ class KernelOperator(Case):
                 ("no such map .got iqp", ["apply", self.x, self.v, "--map", "iqp", *o]),
                 ("--mpi: not with --backend cuda|not available in this build",
                  ["apply", self.x, self.v, "--mpi", "--backend", "cuda", *o]),
-                ("output", ["apply", self.x, self.v, "-o", self.v]),
+                ("output and V are the same file", ["apply", self.x, self.v, "-o", self.v]),
+                ("output and y are the same file", ["solve", self.x, self.v, "-o", self.v]),
+                ("output and X_NEW are the same file", ["predict", self.y, self.x, self.v, "-o", self.y]),
+                ("output and ALPHA are the same file", ["predict", self.y, self.x, self.v, "-o", self.v]),
+                ("odd.npy: row 9 column 1 is not a finite number of type float64 .got nan", ["apply", self.x, odd, *o]),
+                ("odd.npy: row 9 column 1", ["solve", self.x, odd, *o]),
+                ("odd.npy: row 9 column 1", ["predict", self.y, self.x, odd, *o]),
+                ("large.npy: row 9 column 0 .*of type float32 .got inf, .*--dtype float64",
+                 ["apply", self.x, large, "--dtype", "float32", *o]),
+                ("--every: needs the file that --checkpoint names", ["solve", self.x, self.v, "--every", "5", *o]),
+                ("--lambda: given more than once .got 2 values, need one",
+                 ["solve", self.x, self.v, "--lambda", "1", "--lambda", "2", *o]),
                 ("come after its name .got --map", ["--map", "ry", "apply", self.x, self.v, *o]),
                 ("not expected: .*x.npy", ["apply", self.x, self.v, self.x, *o]),
                 ("X is required", []),

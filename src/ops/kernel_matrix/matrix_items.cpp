@@ -58,6 +58,16 @@ MatrixItems all_items(const KernelMatrixPlan& plan) {
     return items;
 }
 
+MatrixItems shared_items(const KernelMatrixPlan& plan) {
+    MatrixItems items = all_items(plan);
+    if (!plan.shape.square() || plan.states.tile < plan.shape.samples) return items;
+    const auto diagonal =
+        std::stable_partition(items.blocks.begin(), items.blocks.end(),
+                              [&](const HostBlock& block) { return off_diagonal(plan.shape, block.block); });
+    std::rotate(items.blocks.begin() + (diagonal - items.blocks.begin()) / 2, diagonal, items.blocks.end());
+    return items;
+}
+
 MatrixItems items_of(const KernelMatrixPlan& plan, const std::vector<StoreTile>& tiles,
                      const std::vector<std::size_t>& indices) {
     MatrixItems items;

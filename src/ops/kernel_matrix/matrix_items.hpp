@@ -67,6 +67,10 @@ struct MatrixItems {
 };
 /// All of K.
 MatrixItems all_items(const KernelMatrixPlan& plan);
+/// The same for devices that take shares from both ends. If all states are one tile, so that the order of
+/// blocks is free, the blocks on the diagonal are in the middle: they are half as much work, and the smaller
+/// the last shares are, the less a device waits for another one.
+MatrixItems shared_items(const KernelMatrixPlan& plan);
 /// The items that make these of store_tiles().
 MatrixItems items_of(const KernelMatrixPlan& plan, const std::vector<StoreTile>& tiles,
                      const std::vector<std::size_t>& indices);

@@ -56,6 +56,8 @@ core::SharedCallOf<Worker> shared_matrix(const HostMatrixCall& call, const Devic
             .items = items.count(),
             .least_items = least_items(plans, items.count()),
             .single_job = true,
+            // The first blocks of a symmetric K need few of the states.
+            .both_ends = plan.method == KernelMatrixMethod::states && plan.shape.square(),
             .refused = plans.refused,
             .progress_total = items.pairs(plan),
             .options = call.batch,

@@ -24,6 +24,15 @@ void put_terms(Parameters& p, const SumTerms& terms, std::uint32_t columns, std:
     p.skip_rows = word(terms.skip_rows);
 }
 
+template <class Parameters>
+void put_factors(Parameters& p, const SumFactors& factors, bool real64) {
+    p.with_v = factors.delta != 0 ? 1u : 0u;
+    p.with_out = factors.beta != 0 ? 1u : 0u;
+    put_words(factors.alpha, real64, p.alpha_low, p.alpha_high);
+    put_words(factors.delta, real64, p.delta_low, p.delta_high);
+    put_words(factors.beta, real64, p.beta_low, p.beta_high);
+}
+
 }  // namespace
 
 SumFactors sum_factors(const OperatorPlan& plan, const ApplySide& side, const KernelApplyOptions& options,
@@ -38,11 +47,7 @@ shared::OperatorSumParameters sum_parameters(const OperatorPlan& plan, const Sum
                                              std::uint32_t width) noexcept {
     shared::OperatorSumParameters p{};
     put_terms(p, terms, columns, width);
-    p.with_v = factors.delta != 0 ? 1u : 0u;
-    p.with_out = factors.beta != 0 ? 1u : 0u;
-    put_words(factors.alpha, plan.real64, p.alpha_low, p.alpha_high);
-    put_words(factors.delta, plan.real64, p.delta_low, p.delta_high);
-    put_words(factors.beta, plan.real64, p.beta_low, p.beta_high);
+    put_factors(p, factors, plan.real64);
     return p;
 }
 
@@ -50,6 +55,19 @@ shared::OperatorTotalParameters total_parameters(const SumTerms& terms, std::uin
                                                  std::uint32_t width) noexcept {
     shared::OperatorTotalParameters p{};
     put_terms(p, terms, columns, width);
+    return p;
+}
+
+shared::OperatorBlockParameters block_parameters(const OperatorPlan& plan, const BlockPlace& place,
+                                                 std::uint64_t leading, std::uint32_t columns,
+                                                 const SumFactors& factors) noexcept {
+    shared::OperatorBlockParameters p{};
+    p.rows = word(place.rows);
+    p.columns = word(place.columns);
+    p.leading = word(leading);
+    p.width = columns;
+    p.diagonal = word(place.row - place.column);
+    put_factors(p, factors, plan.real64);
     return p;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "ops/kernel_operator/operator_plan.hpp"
+#include "ops/kernel_operator/operator_states.hpp"
 
 namespace weft::kernels {
 
@@ -30,6 +31,10 @@ shared::OperatorSumParameters sum_parameters(const OperatorPlan& plan, const Sum
 /// Without the places of the totals.
 shared::OperatorTotalParameters total_parameters(const SumTerms& terms, std::uint32_t columns,
                                                  std::uint32_t width) noexcept;
+/// Without the places of the bound arrays. `leading`: values between rows of the block; `columns`: of V.
+shared::OperatorBlockParameters block_parameters(const OperatorPlan& plan, const BlockPlace& place,
+                                                 std::uint64_t leading, std::uint32_t columns,
+                                                 const SumFactors& factors) noexcept;
 /// Without the places of V.
 shared::OperatorApplyParameters apply_parameters(const OperatorPlan& plan, const ApplyPass& pass,
                                                  const OperatorBand& band) noexcept;

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "ops/kernel_matrix/kernel_estimate.hpp"
 #include "ops/kernel_operator/operator_sharing.hpp"
@@ -175,6 +178,49 @@ std::vector<OperatorBlock> operator_blocks(const OperatorPlan& plan, std::uint64
         }
     }
     return blocks;
+}
+
+std::vector<OperatorBlock> diagonal_blocks(const OperatorPlan& plan, std::uint64_t most) {
+    const std::uint64_t all = plan.shape.samples, tile = plan.states->matrix.states.tile;
+    std::vector<OperatorBlock> blocks;
+    for (std::uint64_t row = 0; row < all; row += blocks.back().tiles.block.rows) {
+        const std::uint64_t first = row / tile * tile, end = std::min(all, first + tile);
+        const std::uint64_t rows = std::min({most, plan.states->block, end - row});
+        const StateRows states{false, first, end - first};
+        blocks.push_back({{states, states, true, {row, rows, row, rows}}, false});
+    }
+    return blocks;
+}
+
+std::vector<BlockStep> block_steps(const std::vector<OperatorBlock>& blocks, bool turned,
+                                   std::uint64_t image_origin) {
+    std::vector<BlockStep> steps;
+    std::set<std::uint64_t> added;  // first rows of blocks
+    for (const OperatorBlock& block : blocks) {
+        const KernelBlock& b = block.tiles.block;
+        const BlockPlace down{0, b.row, b.rows, b.column, b.columns, false};
+        const BlockPlace across{0, b.column, b.columns, b.row, b.rows, false};
+        BlockStep step{block, {turned ? across : down}};
+        if (block.mirrored) {
+            step.places.push_back(across);
+            step.places.back().origin = image_origin;
+        }
+        for (BlockPlace& place : step.places) place.first = added.insert(place.row).second;
+        steps.push_back(std::move(step));
+    }
+    return steps;
+}
+
+std::vector<RowPanel> row_panels(const OperatorPlan& plan, const std::vector<std::uint32_t>& rows) {
+    constexpr std::uint64_t kRows = 64;
+    std::map<std::uint64_t, std::vector<std::size_t>> places;  // by panel
+    for (std::size_t i = 0; i < rows.size(); ++i) places[rows[i] / kRows].push_back(i);
+    std::vector<RowPanel> panels;
+    for (auto& [panel, asked] : places) {
+        const std::uint64_t row = panel * kRows;
+        panels.push_back({{row, std::min(plan.shape.samples, row + kRows)}, std::move(asked)});
+    }
+    return panels;
 }
 
 std::uint64_t pairs_of(const OperatorPlan& plan, const OperatorBlock& block) noexcept {

@@ -3,6 +3,7 @@
 // functions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -32,9 +33,35 @@ struct OperatorBlock {
 /// Of a product with the transpose these are columns of K.
 std::vector<OperatorBlock> operator_blocks(const OperatorPlan& plan, std::uint64_t first, std::uint64_t last,
                                            bool transpose, bool symmetric);
+/// The blocks of the diagonal, of at most `most` rows each.
+std::vector<OperatorBlock> diagonal_blocks(const OperatorPlan& plan, std::uint64_t most);
 /// Whether a product with all rows makes half of the blocks.
 bool halves_blocks(const OperatorPlan& plan) noexcept;
 /// Kernel values that are made for a block.
 std::uint64_t pairs_of(const OperatorPlan& plan, const OperatorBlock& block) noexcept;
+
+/// Values of a block, the rows of the output to which their product is added, and the rows of V that it
+/// takes.
+struct BlockPlace {
+    std::uint64_t origin;  ///< of the values
+    std::uint64_t row, rows, column, columns;
+    bool first;  ///< nothing was added to these rows of the output before
+};
+/// A block that is made, and what is added from it: its own values, then those of its image if it has one.
+struct BlockStep {
+    OperatorBlock block;
+    std::vector<BlockPlace> places;
+};
+/// `turned`: the rows of each block are made as columns; `image_origin`: where the values of an image begin.
+std::vector<BlockStep> block_steps(const std::vector<OperatorBlock>& blocks, bool turned,
+                                   std::uint64_t image_origin);
+
+/// Rows of K that are made together, and the places in a list of rows that ask for one of them.
+struct RowPanel {
+    RowRange rows;
+    std::vector<std::size_t> places;
+};
+/// Packed states begin at multiples of 64 rows, so as many are multiplied even for a single one.
+std::vector<RowPanel> row_panels(const OperatorPlan& plan, const std::vector<std::uint32_t>& rows);
 
 }  // namespace weft::kernels

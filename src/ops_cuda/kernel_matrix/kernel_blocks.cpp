@@ -127,7 +127,8 @@ void launch_blocks(StreamHandle stream, const KernelMatrixPlan& plan, StateSourc
     auto* const values = static_cast<std::byte*>(k.data);
     const std::uint64_t leading = plan.shape.columns();
     kernels::each_tile_pair(
-        plan.shape, plan.states.tile, [&](PackedSide side, const StateRows& rows) { tiles.fill(side, rows); },
+        plan.shape, plan.states.tile,
+        [&](PackedSide side, const StateRows& rows) { tiles.fill(side, rows, rows.row + rows.count); },
         [&](const KernelBlock& b, bool own) {
             tiles.multiply(b, own,
                            {values,
@@ -154,8 +155,7 @@ std::uint64_t StreamedBlocks::make(std::span<const kernels::HostBlock> blocks, c
     std::uint64_t made = 0;
     const PairsDone done = [&](std::uint64_t pairs) { meter.show(made += pairs); };
     for (const kernels::HostBlock& block : blocks) {
-        impl_->tiles.fill(PackedSide::rows, block.x);
-        if (!block.own) impl_->tiles.fill(PackedSide::columns, block.y);
+        impl_->tiles.fill(block);
         impl_->writer.write(impl_->tiles, block, done);
     }
     impl_->writer.finish_all(done);

@@ -37,7 +37,7 @@ kernels::DevicePlans plan_together(Devices& devices, const kernels::HostMatrixCa
 
 OpReport run(Devices& devices, const kernels::HostMatrixCall& call) {
     const kernels::DevicePlans plans = plan_together(devices, call);
-    const kernels::MatrixItems items = kernels::all_items(plans.first());
+    const kernels::MatrixItems items = kernels::shared_items(plans.first());
     const std::function<core::DeviceWorker(std::size_t)> worker = [&](std::size_t device) {
         const CurrentDevice current(kFunction, devices[device]);
         const auto shares = std::make_shared<MatrixShares>(plans.of(device), call, items);

@@ -17,14 +17,13 @@ using kernels::word;
 
 constexpr const char* kFunction = "kernel_matrix";
 
+/// A chunk of rows, from `at` of them on.
 void pack(StateSource& source, const GramProduct& product, const Normalizer* normalizer,
-          const StateRows& rows, std::byte* planes, std::uint64_t chunk) {
-    for (std::uint64_t at = 0; at < rows.count; at += chunk) {
-        const StateRows some{rows.of_y, rows.row + at, std::min(chunk, rows.count - at)};
-        const std::byte* const states = source.rows(some);
-        if (normalizer != nullptr) normalizer->take(states, some);
-        product.pack(states, some.count, planes, at);
-    }
+          const StateRows& rows, std::byte* planes, std::uint64_t at, std::uint64_t chunk) {
+    const StateRows some{rows.of_y, rows.row + at, std::min(chunk, rows.count - at)};
+    const std::byte* const states = source.rows(some);
+    if (normalizer != nullptr) normalizer->take(states, some);
+    product.pack(states, some.count, planes, at);
 }
 
 }  // namespace
@@ -67,10 +66,14 @@ PackedTile::PackedTile(StreamHandle stream, const KernelMatrixPlan& plan, std::u
       planes_(memory_.as<std::byte>()) {}
 
 void PackedTile::fill(StateSource& source, const GramProduct& product, const Normalizer* normalizer,
-                      const StateRows& rows) {
-    if (held_ == rows) return;
-    held_ = rows;
-    pack(source, product, normalizer, rows, planes_, plan_.states.chunk_rows);
+                      const StateRows& rows, std::uint64_t end) {
+    if (held_ != rows) {
+        held_ = rows;
+        packed_ = 0;
+    }
+    const std::uint64_t chunk = plan_.states.chunk_rows;
+    for (; rows.row + packed_ < end; packed_ += std::min(chunk, rows.count - packed_))
+        pack(source, product, normalizer, rows, planes_, packed_, chunk);
 }
 
 PackedTiles::PackedTiles(StreamHandle stream, const KernelMatrixPlan& plan, StateSource& source,
@@ -95,10 +98,10 @@ PackedTiles::PackedTiles(StreamHandle stream, const KernelMatrixPlan& plan, cons
     if (states.y != nullptr) columns_.emplace(plan, states.y, StateRows{true, 0, plan.shape.others});
 }
 
-void PackedTiles::fill(PackedSide side, const StateRows& rows) {
+void PackedTiles::fill(PackedSide side, const StateRows& rows, std::uint64_t end) {
     if (source_ == nullptr) return;
     (side == PackedSide::rows ? rows_ : columns_)
-        ->fill(*source_, *product_, normalizer_ ? &*normalizer_ : nullptr, rows);
+        ->fill(*source_, *product_, normalizer_ ? &*normalizer_ : nullptr, rows, end);
 }
 
 void PackedTiles::multiply(const KernelBlock& block, bool own, const GramTarget& target) const {
@@ -118,8 +121,12 @@ void pack_all(StreamHandle stream, const KernelMatrixPlan& plan, StateSource& so
     const GramProduct product(stream, plan.states.gram, to.factors);
     const Normalizer* const norms = normalizer ? &*normalizer : nullptr;
     const std::uint64_t chunk = plan.states.chunk_rows;
-    pack(source, product, norms, {false, 0, plan.shape.samples}, to.x, chunk);
-    if (to.y != nullptr) pack(source, product, norms, {true, 0, plan.shape.others}, to.y, chunk);
+    const auto pack_side = [&](const StateRows& rows, std::byte* planes) {
+        for (std::uint64_t at = 0; at < rows.count; at += chunk)
+            pack(source, product, norms, rows, planes, at, chunk);
+    };
+    pack_side({false, 0, plan.shape.samples}, to.x);
+    if (to.y != nullptr) pack_side({true, 0, plan.shape.others}, to.y);
 }
 
 }  // namespace weft::cuda

@@ -50,14 +50,15 @@ class PackedTile {
     PackedTile(StreamHandle stream, const kernels::KernelMatrixPlan& plan, std::uint64_t most_rows);
     /// States [rows.row, rows.row + rows.count) lie there.
     PackedTile(const kernels::KernelMatrixPlan& plan, std::byte* planes, const kernels::StateRows& rows)
-        : plan_(plan), planes_(planes), held_(rows) {}
+        : plan_(plan), planes_(planes), held_(rows), packed_(rows.count) {}
     static std::uint64_t bytes(const kernels::KernelMatrixPlan& plan, std::uint64_t rows) {
         return plan.states.gram.packed_bytes(std::min(plan.states.tile, rows));
     }
 
-    /// Packs these rows in place of those before, unless they are there already.
+    /// Has these rows in place of those before, packed up to row `end` of the side at least. A device that
+    /// makes a part of K needs only a part of the states.
     void fill(StateSource& source, const GramProduct& product, const Normalizer* normalizer,
-              const kernels::StateRows& rows);
+              const kernels::StateRows& rows, std::uint64_t end);
     /// Packed rows from `row` of the side on.
     GramRows rows(std::uint64_t row, std::uint64_t count) const {
         return {planes_, row - held_->row, count, (held_->of_y ? plan_.others_at : 0) + row};
@@ -68,6 +69,7 @@ class PackedTile {
     Scratch memory_;
     std::byte* planes_;
     std::optional<kernels::StateRows> held_;
+    std::uint64_t packed_ = 0;  // rows of them
 };
 
 /// All states of a plan with StatePlan::bulk, packed: PackedTile::bytes() of X and of Y, and
@@ -87,14 +89,21 @@ class PackedTiles {
     PackedTiles(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const PackedStates& states,
                 const KernelMatrixOptions& options);
 
-    void fill(kernels::PackedSide side, const kernels::StateRows& rows);
+    /// Has a tile of a side, packed up to row `end` at least.
+    void fill(kernels::PackedSide side, const kernels::StateRows& rows, std::uint64_t end);
+    /// Has the tiles of a block.
+    void fill(const kernels::HostBlock& block) {
+        const kernels::KernelBlock& b = block.block;
+        const std::uint64_t down = b.row + b.rows, across = b.column + b.columns;
+        fill(kernels::PackedSide::rows, block.x, block.own ? std::max(down, across) : down);
+        if (!block.own) fill(kernels::PackedSide::columns, block.y, across);
+    }
     /// Makes a block from the tiles that are packed. `own`: it lies in one tile of a square K.
     void multiply(const kernels::KernelBlock& block, bool own, const GramTarget& target) const;
     /// Calls work(rows, columns) with the tiles of a block.
     template <class Work>
     void with(const kernels::HostBlock& block, const Work& work) {
-        fill(kernels::PackedSide::rows, block.x);
-        if (!block.own) fill(kernels::PackedSide::columns, block.y);
+        fill(block);
         work(*rows_, block.own ? *rows_ : *columns_);
     }
     const GramProduct& product() const { return *product_; }

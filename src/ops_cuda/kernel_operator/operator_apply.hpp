@@ -46,7 +46,6 @@ class OperatorApplyCall : public kernels::OperatorProduct {
         std::uint32_t width = 1;  ///< values between rows
     };
     struct Arrays;
-    struct BlockPlace;
     void launch_pass(const Arrays& arrays, const kernels::ApplyPass& pass,
                      const std::vector<kernels::OperatorBand>& bands, const BandDone& done) const;
     void launch_band(const Arrays& arrays, const kernels::ApplyPass& pass, const kernels::OperatorBand& band,
@@ -67,7 +66,7 @@ class OperatorApplyCall : public kernels::OperatorProduct {
     void launch_states(StreamHandle stream, const std::byte* v, const ApplyTotals& totals,
                        const kernels::PairShare& share, const BandDone& done) const;
     void add_block(StreamHandle stream, const BlockMaker& maker, const std::byte* v, std::byte* out,
-                   const BlockPlace& place, const kernels::SumFactors& factors) const;
+                   const kernels::BlockPlace& place, const kernels::SumFactors& factors) const;
 
     const DeviceSamples& samples_;
     const KernelApplyOptions& options_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <utility>
 
 #include "cuda/check.hpp"
@@ -14,6 +13,9 @@
 namespace weft::cuda {
 namespace {
 
+using kernels::block_steps;
+using kernels::BlockPlace;
+using kernels::BlockStep;
 using kernels::divide_up;
 using kernels::KernelBlock;
 using kernels::KernelMatrixPlan;
@@ -34,12 +36,6 @@ void pack_into(DeviceStates& made, StreamHandle stream, const KernelMatrixPlan& 
     if (!plan.shape.square()) made.y = DeviceMemory(PackedTile::bytes(plan, plan.shape.others));
     if (Normalizer::needed(plan, options)) made.factors = DeviceMemory(Normalizer::bytes(plan));
     pack_all(stream, plan, source, options, made.packed());
-}
-
-void put_words(double value, bool real64, std::uint32_t& low, std::uint32_t& high) {
-    const auto words = kernels::real_words(value, real64);
-    low = words[0];
-    high = words[1];
 }
 
 void launch_block(const OperatorPlan& plan, const OperatorBlockLaunch& launch, const char* function) {
@@ -129,14 +125,9 @@ void BlockMaker::make(const OperatorBlock& block, bool turned) {
     if (block.mirrored) tiles_->scale(to + image_origin() * plan_.real_bytes(), across, leading());
 }
 
-/// The rows of V and of the result that a block meets.
-struct OperatorApplyCall::BlockPlace {
-    std::uint64_t origin;  ///< of its values
-    std::uint64_t row, rows, column, columns;
-};
-
 void OperatorApplyCall::add_block(StreamHandle stream, const BlockMaker& maker, const std::byte* v,
-                                  std::byte* out, const BlockPlace& place, const SumFactors& factors) const {
+                                  std::byte* out, const kernels::BlockPlace& place,
+                                  const SumFactors& factors) const {
     constexpr std::uint32_t kMostWidth = 16;
     constexpr std::uint64_t kRows = 32;  // of a workgroup
     const std::uint64_t unit = plan_.real_bytes();
@@ -145,20 +136,10 @@ void OperatorApplyCall::add_block(StreamHandle stream, const BlockMaker& maker, 
                                .block = maker.values() + place.origin * unit,
                                .v = v + place.column * columns_ * unit,
                                .result = out};
-    shared::OperatorBlockParameters& p = launch.p;
-    p.rows = word(place.rows);
-    p.columns = word(place.columns);
-    p.leading = word(maker.leading());
-    p.width = columns_;
-    p.diagonal = word(place.row - place.column);
-    p.with_v = factors.delta != 0 ? 1u : 0u;
-    p.with_out = factors.beta != 0 ? 1u : 0u;
-    put_words(factors.alpha, plan_.real64, p.alpha_low, p.alpha_high);
-    put_words(factors.delta, plan_.real64, p.delta_low, p.delta_high);
-    put_words(factors.beta, plan_.real64, p.beta_low, p.beta_high);
+    launch.p = kernels::block_parameters(plan_, place, maker.leading(), columns_, factors);
     for (std::uint32_t first = 0; first < columns_; first += launch.width) {
         launch.width = std::min(kMostWidth, std::bit_floor(columns_ - first));
-        p.in_base = p.out_base = first;
+        launch.p.in_base = launch.p.out_base = first;
         launch_block(plan_, launch, kFunction);
     }
 }
@@ -168,21 +149,12 @@ void OperatorApplyCall::launch_states(StreamHandle stream, const std::byte* v, s
     BlockMaker maker(stream, plan_, *samples_.states);
     const double delta = side_.square ? options_.a * options_.lambda : 0;
     const std::uint64_t row_bytes = columns_ * plan_.real_bytes();
-    std::map<std::uint64_t, bool> added;  // by the first row of a block
-    const auto add = [&](const BlockPlace& place) {
-        const bool first = !std::exchange(added[place.row], true);
-        add_block(stream, maker, v, out + (place.row - rows.first) * row_bytes, place,
-                  {options_.a, delta, first ? options_.b : 1});
-    };
-    for (const OperatorBlock& block : blocks_of(rows)) {
-        const KernelBlock& b = block.tiles.block;
-        maker.make(block, turned_);
-        if (turned_)
-            add({0, b.column, b.columns, b.row, b.rows});
-        else
-            add({0, b.row, b.rows, b.column, b.columns});
-        if (block.mirrored) add({maker.image_origin(), b.column, b.columns, b.row, b.rows});
-        done(kernels::pairs_of(plan_, block));
+    for (const BlockStep& step : block_steps(blocks_of(rows), turned_, maker.image_origin())) {
+        maker.make(step.block, turned_);
+        for (const BlockPlace& place : step.places)
+            add_block(stream, maker, v, out + (place.row - rows.first) * row_bytes, place,
+                      {options_.a, delta, place.first ? options_.b : 1});
+        done(kernels::pairs_of(plan_, step.block));
     }
 }
 
@@ -190,35 +162,28 @@ void OperatorApplyCall::launch_states(StreamHandle stream, const std::byte* v, c
                                       const kernels::PairShare& share, const BandDone& done) const {
     BlockMaker maker(stream, plan_, *samples_.states);
     const Scratch sums(stream, maker.leading() * columns_ * plan_.real_bytes(), kFunction, "operator sums");
-    const auto add = [&](const BlockPlace& place) {
-        add_block(stream, maker, v, sums.as<std::byte>(), place, {});
-        add_to_totals(stream, totals, 0, columns_, place.row, place.rows, sums.data(), {1, 0, columns_});
-    };
-    for (const OperatorBlock& block : blocks_of(share)) {
-        const KernelBlock& b = block.tiles.block;
-        maker.make(block, false);
-        add({0, b.row, b.rows, b.column, b.columns});
-        if (block.mirrored) add({maker.image_origin(), b.column, b.columns, b.row, b.rows});
-        done(kernels::pairs_of(plan_, block));
+    for (const BlockStep& step : block_steps(blocks_of(share), false, maker.image_origin())) {
+        maker.make(step.block, false);
+        for (const BlockPlace& place : step.places) {
+            add_block(stream, maker, v, sums.as<std::byte>(), place, {});
+            add_to_totals(stream, totals, 0, columns_, place.row, place.rows, sums.data(), {1, 0, columns_});
+        }
+        done(kernels::pairs_of(plan_, step.block));
     }
 }
 
-// Packed states begin at multiples of 64 rows, so as many are multiplied even for a single one.
 void launch_state_rows(StreamHandle stream, const DeviceSamples& samples,
                        const std::vector<std::uint32_t>& rows, const DeviceArray& out) {
-    constexpr std::uint64_t kRows = 64;
     const OperatorPlan& plan = samples.plan;
     BlockMaker maker(stream, plan, *samples.states);
-    std::map<std::uint64_t, std::vector<std::uint64_t>> places;  // in the list, by 64 rows
-    for (std::uint64_t i = 0; i < rows.size(); ++i) places[rows[i] / kRows].push_back(i);
     const std::uint64_t unit = plan.real_bytes(), all = plan.shape.columns();
     auto* const to = static_cast<std::byte*>(out.data);
-    for (const auto& [panel, wanted] : places) {
-        const std::uint64_t row = panel * kRows, end = std::min(plan.shape.samples, row + kRows);
+    for (const kernels::RowPanel& panel : kernels::row_panels(plan, rows)) {
+        const auto [row, end] = panel.rows;
         for (const OperatorBlock& block : kernels::operator_blocks(plan, row, end, false, false)) {
             const KernelBlock& b = block.tiles.block;
             maker.make(block, false);
-            for (const std::uint64_t i : wanted)
+            for (const std::size_t i : panel.places)
                 copy(stream, to + (i * all + b.column) * unit,
                      maker.values() + (rows[i] - row) * maker.leading() * unit, b.columns * unit,
                      cudaMemcpyDeviceToDevice, "kernel_rows");
@@ -230,22 +195,18 @@ void launch_state_diagonal(StreamHandle stream, const DeviceSamples& samples, co
     constexpr std::uint64_t kRows = 512;
     const OperatorPlan& plan = samples.plan;
     BlockMaker maker(stream, plan, *samples.states);
-    const std::uint64_t all = plan.shape.samples, tile = plan.states->matrix.states.tile;
-    for (std::uint64_t row = 0; row < all;) {
-        const std::uint64_t first = row / tile * tile, end = std::min(all, first + tile);
-        const std::uint64_t some = std::min({kRows, plan.states->block, end - row});
-        const kernels::StateRows states{false, first, end - first};
-        maker.make({{states, states, true, {row, some, row, some}}, false}, false);
+    for (const OperatorBlock& block : kernels::diagonal_blocks(plan, kRows)) {
+        const std::uint64_t row = block.tiles.block.row, rows = block.tiles.block.rows;
+        maker.make(block, false);
         OperatorBlockLaunch launch{.stream = stream,
                                    .diagonal = true,
-                                   .count = word(some),
+                                   .count = word(rows),
                                    .block = maker.values(),
                                    .v = maker.values(),
                                    .result = static_cast<std::byte*>(out.data) + row * plan.real_bytes()};
-        launch.p.rows = word(some);
+        launch.p.rows = word(rows);
         launch.p.leading = word(maker.leading());
         launch_block(plan, launch, "kernel_diagonal");
-        row += some;
     }
 }
 

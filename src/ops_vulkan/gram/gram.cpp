@@ -29,6 +29,9 @@ double tile_operations(const GramPlan& plan) {
            static_cast<double>(plan.problem.amplitudes) / static_cast<double>(plan.split);
 }
 
+/// The kernels only ask whether the sums of a tile are cut. So products of other sizes need no other pipeline.
+std::uint32_t part_sums(const GramPlan& plan) { return std::min(plan.split, 2u); }
+
 Program matrix_program(const Stream& stream, const GramPlan& plan) {
     const SpirvWords words =
         plan.khr ? SpirvWords(spirv::gram_matrix_split_khr) : SpirvWords(spirv::gram_matrix_split_nv);
@@ -39,7 +42,7 @@ Program matrix_program(const Stream& stream, const GramPlan& plan) {
                                          {2u, plan.tile.columns / (8 * plan.tile.thread_columns)},
                                          {3u, plan.problem.output == GramReal::float64},
                                          {4u, plan.flush / plan.step},
-                                         {5u, plan.split},
+                                         {5u, part_sums(plan)},
                                          {6u, plan.tile.stages},
                                          {7u, plan.tile.threads()},
                                          {8u, plan.tile.thread_rows / 4},
@@ -59,7 +62,7 @@ Program tile_program(const Stream& stream, const GramPlan& plan) {
     ProgramOptions options{.name = "gram_tile",
                            .constants = {{3u, plan.problem.output == GramReal::float64},
                                          {4u, plan.flush / plan.step},
-                                         {5u, plan.split},
+                                         {5u, part_sums(plan)},
                                          {9u, plan.problem.scaled}},
                            .elements_per_workgroup = 1,
                            .operations_per_element = tile_operations(plan)};

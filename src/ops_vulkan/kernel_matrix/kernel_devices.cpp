@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completes <weft/ops/kernel_matrix.hpp>: kernel matrices on several devices. Shares are consecutive rows of
-// a closed form, or consecutive blocks of K in the order in which packed states are used again.
+// a closed form, or consecutive blocks of K in the order in which packed states are used again; of a square K
+// from both ends, so that only some devices need all states.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -49,7 +50,7 @@ namespace {
 
 OpReport run(Devices& devices, const kernels::HostMatrixCall& call) {
     const kernels::DevicePlans plans = kernels::plan_together(devices, call);
-    return kernels::share_items(devices, call, plans, kernels::all_items(plans.first()));
+    return kernels::share_items(devices, call, plans, kernels::shared_items(plans.first()));
 }
 
 std::uint32_t threads_of(Devices& devices) {

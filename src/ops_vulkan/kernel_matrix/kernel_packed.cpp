@@ -21,30 +21,34 @@ bool needs_factors(const KernelMatrixPlan& plan, const KernelMatrixOptions& opti
     return options.normalize || plan.states.renormalize;
 }
 
+/// A chunk of rows, from `at` of them on.
 void pack(Stream& stream, GramProduct& product, StateSource& source, Normalizer* normalizer,
-          const StateRows& rows, const Words& planes, std::uint64_t chunk) {
-    for (std::uint64_t at = 0; at < rows.count; at += chunk)
-        source.pack(stream, {rows.of_y, rows.row + at, std::min(chunk, rows.count - at)},
-                    {product, planes, at}, normalizer);
+          const StateRows& rows, const Words& planes, std::uint64_t at, std::uint64_t chunk) {
+    source.pack(stream, {rows.of_y, rows.row + at, std::min(chunk, rows.count - at)}, {product, planes, at},
+                normalizer);
 }
 
 }  // namespace
 
 void PackedTile::fill(Stream& stream, GramProduct& product, StateSource& source, Normalizer* normalizer,
-                      const StateRows& rows) {
-    if (held_ == rows) return;
-    pack(stream, product, source, normalizer, rows, planes_, plan_.states.chunk_rows);
-    hold(rows, normalizer);
+                      const StateRows& rows, std::uint64_t end) {
+    if (held_ != rows) {
+        hold(rows, normalizer);
+        packed_ = 0;
+    }
+    const std::uint64_t chunk = plan_.states.chunk_rows;
+    for (; rows.row + packed_ < end; packed_ += std::min(chunk, rows.count - packed_))
+        pack(stream, product, source, normalizer, rows, planes_, packed_, chunk);
 }
 
 void PackedTile::hold(const StateRows& rows, Normalizer* normalizer) {
     held_ = rows;
-    first_ = rows.row;
+    packed_ = rows.count;
     if (plan_.states.gram.problem.scaled) factors_ = normalizer->factors(rows.of_y, rows.row);
 }
 
 GramRows PackedTile::rows(std::uint64_t row, std::uint64_t count) const {
-    GramRows rows{planes_, row - first_, count, factors_};
+    GramRows rows{planes_, row - held_->row, count, factors_};
     if (rows.factors) rows.factors->first += rows.first;
     return rows;
 }
@@ -76,10 +80,10 @@ PackedTiles::PackedTiles(Stream& stream, KernelMemory& memory, const KernelMatri
     columns_->hold({true, 0, plan.shape.others}, normalizer);
 }
 
-void PackedTiles::fill(PackedSide side, const StateRows& rows) {
+void PackedTiles::fill(PackedSide side, const StateRows& rows, std::uint64_t end) {
     if (source_ == nullptr) return;
     (side == PackedSide::rows ? rows_ : columns_)
-        ->fill(stream_, product_, *source_, normalizer_ ? &*normalizer_ : nullptr, rows);
+        ->fill(stream_, product_, *source_, normalizer_ ? &*normalizer_ : nullptr, rows, end);
 }
 
 PackedStates pack_all(Stream& stream, KernelMemory& memory, const KernelMatrixPlan& plan, StateSource& source,
@@ -94,8 +98,12 @@ PackedStates pack_all(Stream& stream, KernelMemory& memory, const KernelMatrixPl
     Normalizer* const norms = normalizer ? &*normalizer : nullptr;
     GramProduct product(stream, plan.states.gram, sums_of(memory, plan));
     const std::uint64_t chunk = plan.states.chunk_rows;
-    pack(stream, product, source, norms, {false, 0, plan.shape.samples}, packed.x, chunk);
-    if (packed.y) pack(stream, product, source, norms, {true, 0, plan.shape.others}, *packed.y, chunk);
+    const auto pack_side = [&](const StateRows& rows, const Words& planes) {
+        for (std::uint64_t at = 0; at < rows.count; at += chunk)
+            pack(stream, product, source, norms, rows, planes, at, chunk);
+    };
+    pack_side({false, 0, plan.shape.samples}, packed.x);
+    if (packed.y) pack_side({true, 0, plan.shape.others}, *packed.y);
     return packed;
 }
 

@@ -2,6 +2,7 @@
 // Tiles of packed states, and the product that multiplies pairs of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -19,9 +20,10 @@ class PackedTile {
         return plan.states.gram.packed_bytes(std::min(plan.states.tile, rows)) / 4;
     }
 
-    /// Packs these rows in place of those before, unless they are there already.
+    /// Has these rows in place of those before, packed up to row `end` of the side at least. A device that
+    /// makes a part of K needs only a part of the states.
     void fill(Stream& stream, GramProduct& product, StateSource& source, Normalizer* normalizer,
-              const StateRows& rows);
+              const StateRows& rows, std::uint64_t end);
     /// These rows lie there, and their norms are known.
     void hold(const StateRows& rows, Normalizer* normalizer);
     /// Packed rows from `row` of the side on.
@@ -31,7 +33,7 @@ class PackedTile {
     const KernelMatrixPlan& plan_;
     Words planes_;
     std::optional<StateRows> held_;
-    std::uint64_t first_ = 0;
+    std::uint64_t packed_ = 0;  // rows of them
     std::optional<GramFactors> factors_;
 };
 
@@ -57,14 +59,17 @@ class PackedTiles {
     template <class Work>
     void each(const Work& work) {
         each_tile_pair(
-            plan_.shape, plan_.states.tile, [&](PackedSide side, const StateRows& rows) { fill(side, rows); },
+            plan_.shape, plan_.states.tile,
+            [&](PackedSide side, const StateRows& rows) { fill(side, rows, rows.row + rows.count); },
             [&](const KernelBlock& block, bool own) { work(*rows_, own ? *rows_ : *columns_, block); });
     }
     /// Calls work(rows, columns) with the tiles of a block.
     template <class Work>
     void with(const HostBlock& block, const Work& work) {
-        fill(PackedSide::rows, block.x);
-        if (!block.own) fill(PackedSide::columns, block.y);
+        const KernelBlock& b = block.block;
+        const std::uint64_t down = b.row + b.rows, across = b.column + b.columns;
+        fill(PackedSide::rows, block.x, block.own ? std::max(down, across) : down);
+        if (!block.own) fill(PackedSide::columns, block.y, across);
         work(*rows_, block.own ? *rows_ : *columns_);
     }
 
@@ -73,7 +78,7 @@ class PackedTiles {
     Normalizer* scaler() { return normalizer_ && normalizer_->scales() ? &*normalizer_ : nullptr; }
 
   private:
-    void fill(PackedSide side, const StateRows& rows);
+    void fill(PackedSide side, const StateRows& rows, std::uint64_t end);
 
     Stream& stream_;
     const KernelMatrixPlan& plan_;

@@ -36,7 +36,6 @@ class ApplyCall : public OperatorProduct {
 
   private:
     struct Arrays;
-    struct BlockPlace;
     // In operator_states.cpp.
     void record_states(Stream& stream, KernelMemory& memory, const ConstDeviceArray& v,
                        const DeviceArray& out, const ApplyRows& rows, const BandDone& done) const;

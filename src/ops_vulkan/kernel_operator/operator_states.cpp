@@ -2,7 +2,6 @@
 #include "ops_vulkan/kernel_operator/operator_states.hpp"
 
 #include <algorithm>
-#include <map>
 #include <span>
 #include <utility>
 
@@ -65,12 +64,6 @@ BoundWords bind_values(const DeviceLimits& limits, const OperatorPlan& plan, con
                        std::uint64_t origin, std::uint64_t values) {
     const std::uint64_t unit = plan.real_bytes();
     return bind_units(limits, detail::Access::object(words), words.first() * 4 / unit + origin, values, unit);
-}
-
-void put_words(double value, bool real64, std::uint32_t& low, std::uint32_t& high) {
-    const auto words = real_words(value, real64);
-    low = words[0];
-    high = words[1];
 }
 
 DeviceArray values_in(const Words& words, const OperatorPlan& plan, std::uint64_t values) {
@@ -151,12 +144,6 @@ void BlockMaker::make(const OperatorBlock& block, bool turned) {
     if (block.mirrored) normalizer->scale(stream_, values_, image_origin(), leading(), across);
 }
 
-/// The rows of V and of the result that a block meets.
-struct ApplyCall::BlockPlace {
-    std::uint64_t origin;  ///< of its values
-    std::uint64_t row, rows, column, columns;
-};
-
 void ApplyCall::add_block(Stream& stream, const BlockMaker& maker, const ConstDeviceArray& v,
                           const DeviceArray& out, std::uint64_t first_row, const BlockPlace& place,
                           const SumFactors& factors) const {
@@ -168,18 +155,8 @@ void ApplyCall::add_block(Stream& stream, const BlockMaker& maker, const ConstDe
         bind_elements(limits, out, (place.row - first_row) * columns_, place.rows * columns_);
     const BoundWords block = bind_values(limits, plan_, maker.values(), place.origin,
                                          (place.rows - 1) * maker.leading() + place.columns);
-    shared::OperatorBlockParameters p{};
-    p.rows = word(place.rows);
-    p.columns = word(place.columns);
-    p.leading = word(maker.leading());
+    shared::OperatorBlockParameters p = block_parameters(plan_, place, maker.leading(), columns_, factors);
     p.before = block.before;
-    p.width = columns_;
-    p.diagonal = word(place.row - place.column);
-    p.with_v = factors.delta != 0 ? 1u : 0u;
-    p.with_out = factors.beta != 0 ? 1u : 0u;
-    put_words(factors.alpha, plan_.real64, p.alpha_low, p.alpha_high);
-    put_words(factors.delta, plan_.real64, p.delta_low, p.delta_high);
-    put_words(factors.beta, plan_.real64, p.beta_low, p.beta_high);
     for (std::uint32_t first = 0; first < columns_; first += kMostWidth) {
         p.in_base = in.before + first;
         p.out_base = to.before + first;
@@ -193,20 +170,12 @@ void ApplyCall::record_states(Stream& stream, KernelMemory& memory, const ConstD
                               const DeviceArray& out, const ApplyRows& rows, const BandDone& done) const {
     BlockMaker maker(stream, memory, plan_, *samples_.states);
     const double delta = side_.square ? options_.a * options_.lambda : 0;
-    std::map<std::uint64_t, bool> added;  // by the first row of a block
-    const auto add = [&](const BlockPlace& place) {
-        const bool first = !std::exchange(added[place.row], true);
-        add_block(stream, maker, v, out, rows.first, place, {options_.a, delta, first ? options_.b : 1});
-    };
-    for (const OperatorBlock& block : blocks_of(rows)) {
-        const KernelBlock& b = block.tiles.block;
-        maker.make(block, turned_);
-        if (turned_)
-            add({0, b.column, b.columns, b.row, b.rows});
-        else
-            add({0, b.row, b.rows, b.column, b.columns});
-        if (block.mirrored) add({maker.image_origin(), b.column, b.columns, b.row, b.rows});
-        done(pairs_of(plan_, block));
+    for (const BlockStep& step : block_steps(blocks_of(rows), turned_, maker.image_origin())) {
+        maker.make(step.block, turned_);
+        for (const BlockPlace& place : step.places)
+            add_block(stream, maker, v, out, rows.first, place,
+                      {options_.a, delta, place.first ? options_.b : 1});
+        done(pairs_of(plan_, step.block));
     }
 }
 
@@ -216,35 +185,28 @@ void ApplyCall::record_states(Stream& stream, KernelMemory& memory, const ConstD
     const std::uint64_t values = maker.leading() * columns_;
     const Words words = memory.words(values * plan_.real_bytes() / 4, "operator sums");
     const DeviceArray sums = values_in(words, plan_, values);
-    const auto add = [&](const BlockPlace& place) {
-        add_block(stream, maker, v, sums, place.row, place, {});
-        add_to_totals(stream, totals, 0, columns_, place.row, place.rows, words, {1, 0, columns_});
-    };
-    for (const OperatorBlock& block : blocks_of(share)) {
-        const KernelBlock& b = block.tiles.block;
-        maker.make(block, false);
-        add({0, b.row, b.rows, b.column, b.columns});
-        if (block.mirrored) add({maker.image_origin(), b.column, b.columns, b.row, b.rows});
-        done(pairs_of(plan_, block));
+    for (const BlockStep& step : block_steps(blocks_of(share), false, maker.image_origin())) {
+        maker.make(step.block, false);
+        for (const BlockPlace& place : step.places) {
+            add_block(stream, maker, v, sums, place.row, place, {});
+            add_to_totals(stream, totals, 0, columns_, place.row, place.rows, words, {1, 0, columns_});
+        }
+        done(pairs_of(plan_, step.block));
     }
 }
 
-// Packed states begin at multiples of 64 rows, so as many are multiplied even for a single one.
 void record_state_rows(Stream& stream, const DeviceSamples& samples, const std::vector<std::uint32_t>& rows,
                        const DeviceArray& out) {
-    constexpr std::uint64_t kRows = 64;
     const OperatorPlan& plan = samples.plan;
     KernelMemory memory(stream);
     BlockMaker maker(stream, memory, plan, *samples.states);
-    std::map<std::uint64_t, std::vector<std::uint64_t>> places;  // in the list, by 64 rows
-    for (std::uint64_t i = 0; i < rows.size(); ++i) places[rows[i] / kRows].push_back(i);
     const std::uint64_t words = plan.real_bytes() / 4, all = plan.shape.columns();
-    for (const auto& [panel, wanted] : places) {
-        const std::uint64_t row = panel * kRows, end = std::min(plan.shape.samples, row + kRows);
+    for (const RowPanel& panel : row_panels(plan, rows)) {
+        const auto [row, end] = panel.rows;
         for (const OperatorBlock& block : operator_blocks(plan, row, end, false, false)) {
             const KernelBlock& b = block.tiles.block;
             maker.make(block, false);
-            for (const std::uint64_t i : wanted)
+            for (const std::size_t i : panel.places)
                 stream.copy<std::uint32_t>(
                     part_of(maker.values(), (rows[i] - row) * maker.leading() * words, b.columns * words),
                     words_of(out, i * all + b.column, b.columns));
@@ -253,29 +215,25 @@ void record_state_rows(Stream& stream, const DeviceSamples& samples, const std::
 }
 
 void record_state_diagonal(Stream& stream, const DeviceSamples& samples, const DeviceArray& out) {
+    constexpr std::uint64_t kRows = 512, kLanes = 128;
     const OperatorPlan& plan = samples.plan;
     const DeviceLimits& limits = stream.device().limits;
     KernelMemory memory(stream);
     BlockMaker maker(stream, memory, plan, *samples.states);
     const Program program = block_program(stream, plan, 1, true);
-    constexpr std::uint64_t kRows = 512, kLanes = 128;
-    const std::uint64_t all = plan.shape.samples, tile = plan.states->matrix.states.tile;
-    for (std::uint64_t row = 0; row < all;) {
-        const std::uint64_t first = row / tile * tile, end = std::min(all, first + tile);
-        const std::uint64_t some = std::min({kRows, plan.states->block, end - row});
-        const StateRows states{false, first, end - first};
-        maker.make({{states, states, true, {row, some, row, some}}, false}, false);
-        const BoundWords block =
-            bind_values(limits, plan, maker.values(), 0, (some - 1) * maker.leading() + some);
-        const BoundWords to = bind_elements(limits, out, row, some);
+    for (const OperatorBlock& block : diagonal_blocks(plan, kRows)) {
+        const std::uint64_t row = block.tiles.block.row, rows = block.tiles.block.rows;
+        maker.make(block, false);
+        const BoundWords values =
+            bind_values(limits, plan, maker.values(), 0, (rows - 1) * maker.leading() + rows);
+        const BoundWords to = bind_elements(limits, out, row, rows);
         shared::OperatorBlockParameters p{};
-        p.rows = word(some);
+        p.rows = word(rows);
         p.leading = word(maker.leading());
-        p.before = block.before;
+        p.before = values.before;
         p.out_base = to.before;
-        stream.dispatch(program, {ConstWords(block.words), ConstWords(block.words), to.words},
-                        divide_up(some, kLanes), p);
-        row += some;
+        stream.dispatch(program, {ConstWords(values.words), ConstWords(values.words), to.words},
+                        divide_up(rows, kLanes), p);
     }
 }
 

@@ -24,8 +24,9 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-ShareQueue::ShareQueue(std::uint64_t items, std::uint64_t step, std::vector<ShareDevice> devices)
-    : items_(items), step_(std::max<std::uint64_t>(1, step)) {
+ShareQueue::ShareQueue(std::uint64_t items, std::uint64_t step, std::vector<ShareDevice> devices,
+                       bool both_ends)
+    : items_(items), step_(std::max<std::uint64_t>(1, step)), end_(items), both_ends_(both_ends) {
     for (ShareDevice& device : devices) {
         devices_.push_back({});
         static_cast<ShareDevice&>(devices_.back()) = std::move(device);
@@ -74,7 +75,7 @@ bool ShareQueue::knows_rates() const {
 }
 
 std::uint64_t ShareQueue::unassigned() const {
-    return std::accumulate(returned_.begin(), returned_.end(), items_ - next_,
+    return std::accumulate(returned_.begin(), returned_.end(), end_ - next_,
                            [](std::uint64_t sum, const Share& share) { return sum + share.count; });
 }
 
@@ -120,7 +121,7 @@ std::optional<Share> ShareQueue::take(std::size_t index, double now_s) {
     if (count == 0) return std::nullopt;
     device.reason.clear();
     device.began_s = now_s;
-    device.share = cut(count);
+    device.share = cut(count, both_ends_ && index % 2 == 1);
     return device.share;
 }
 
@@ -151,11 +152,15 @@ std::uint64_t ShareQueue::within_time(Device& device, std::uint64_t count, doubl
 
 /// Cuts `count` items, rounded to whole steps, from what was given back, else from the rest. Never leaves
 /// less than half of that behind.
-Share ShareQueue::cut(std::uint64_t count) {
+Share ShareQueue::cut(std::uint64_t count, bool from_end) {
     const bool back = !returned_.empty();
-    const Share from = back ? returned_.back() : Share{next_, items_ - next_};
+    const Share from = back ? returned_.back() : Share{next_, end_ - next_};
     count = std::max(step_, (count + step_ / 2) / step_ * step_);
     if (count >= from.count || from.count - count < count / 2) count = from.count;
+    if (!back && from_end) {
+        const std::uint64_t first = std::max(next_, (end_ - count) / step_ * step_);
+        return {first, std::exchange(end_, first) - first};
+    }
     const Share share{from.first, count, from.again};
     if (!back) {
         next_ += count;

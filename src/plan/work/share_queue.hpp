@@ -26,8 +26,10 @@ struct Share {
 
 class ShareQueue {
   public:
-    /// Shares begin at multiples of `step` items.
-    ShareQueue(std::uint64_t items, std::uint64_t step, std::vector<ShareDevice> devices);
+    /// Shares begin at multiples of `step` items. `both_ends`: every second device takes its shares from the
+    /// end, so that those of a device lie close together.
+    ShareQueue(std::uint64_t items, std::uint64_t step, std::vector<ShareDevice> devices,
+               bool both_ends = false);
 
     /// The device that does everything, if the call is too small to be shared.
     std::optional<std::size_t> only_device() const { return only_; }
@@ -69,10 +71,11 @@ class ShareQueue {
     double left_of(const Device& device, double now_s) const;
     std::uint64_t wanted(const Device& device, double now_s) const;
     std::uint64_t within_time(Device& device, std::uint64_t count, double now_s) const;
-    Share cut(std::uint64_t count);
+    Share cut(std::uint64_t count, bool from_end);
     void choose_only_device();
 
-    std::uint64_t items_, step_, next_ = 0, done_ = 0;
+    std::uint64_t items_, step_, next_ = 0, end_, done_ = 0;  // [next_, end_) was never given out
+    bool both_ends_;
     std::vector<Device> devices_;
     std::vector<Share> returned_;
     std::optional<std::size_t> only_;

@@ -47,6 +47,15 @@ std::string full_name(const CLI::App& app) {
     return (parent == nullptr ? "" : full_name(*parent) + " ") + app.get_name();
 }
 
+/// What is wrong if an option that takes one value was given more than once; otherwise nothing.
+std::string named_twice(const CLI::App& at) {
+    for (const CLI::Option* option : at.get_options())
+        if (option->get_items_expected_max() == 1 && option->results().size() > 1)
+            return option->get_name() + ": given more than once (got " +
+                   std::to_string(option->results().size()) + " values, need one)";
+    return {};
+}
+
 // CLI11 reports only that a subcommand is required; this lists the subcommands.
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& at = innermost(app);
@@ -62,6 +71,8 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
         for (const std::string& word : rest) words += " " + word;
         return "not expected:" + words + see;
     }
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+        if (const std::string twice = named_twice(at); !twice.empty()) return twice + see;
     if (may_end_here) return error.what() + see;
     if (!rest.empty() && rest.front().starts_with('-'))
         return "no such option (got " + rest.front() + ")" + see;

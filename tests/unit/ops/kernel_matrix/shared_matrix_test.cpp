@@ -119,6 +119,27 @@ TEST_CASE("items of a kernel matrix: all of K, whose pairs and bytes add up over
     }
 }
 
+TEST_CASE("shared items of one tile of states: the same blocks, with those of the diagonal in the middle") {
+    const KernelMatrixPlan plan = states_plan({1000, 0, 9}, 1024, 256);
+    const MatrixItems items = shared_items(plan);
+    REQUIRE(items.count() == 10);
+    CHECK(items.pairs(plan) == plan.shape.pairs());
+    std::vector<std::uint64_t> rows;
+    for (std::size_t i = 0; i < items.blocks.size(); ++i) {
+        CHECK(off_diagonal(plan.shape, items.blocks[i].block) == (i < 3 || i >= 7));
+        rows.push_back(items.blocks[i].block.row);
+    }
+    CHECK(rows == std::vector<std::uint64_t>{256, 512, 512, 0, 256, 512, 768, 768, 768, 768});
+    // Tiles would be packed more often in another order.
+    const KernelMatrixPlan tiles = states_plan({1000, 0, 9}, 512, 256);
+    const MatrixItems in_order = all_items(tiles), same = shared_items(tiles);
+    REQUIRE(in_order.count() == same.count());
+    for (std::size_t i = 0; i < same.blocks.size(); ++i) {
+        CHECK(same.blocks[i].block.row == in_order.blocks[i].block.row);
+        CHECK(same.blocks[i].block.column == in_order.blocks[i].block.column);
+    }
+}
+
 TEST_CASE("shares of a kernel matrix: some milliseconds of work, and never more than there is") {
     DevicePlans plans;
     plans.plans.emplace_back(states_plan(kShape, 20'032, 2048));

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -91,6 +93,69 @@ TEST_CASE("blocks of some rows make these rows, and those of a transpose these c
     CHECK(expect(320, 700, false));
     CHECK(expect(64, 300, true));
     CHECK(operator_blocks(plan_of({700, 0, 3}, 256, 128), 0, 700, false, true).front().tiles.own);
+}
+
+TEST_CASE("steps add every value of K to its row once, and begin each row of the output once") {
+    for (const bool turned : {false, true})
+        for (const bool symmetric : {false, true}) {
+            if (turned && symmetric) continue;
+            const OperatorPlan plan = plan_of({700, turned ? 300u : 0u, 3}, 256, 128);
+            const std::uint64_t out_rows = turned ? 300 : 700, v_rows = 700, image = 128 * 128;
+            std::vector<int> added(out_rows * v_rows, 0), begun(out_rows, 0);
+            for (const BlockStep& step :
+                 block_steps(operator_blocks(plan, 0, out_rows, turned, symmetric), turned, image)) {
+                REQUIRE(step.places.size() == (step.block.mirrored ? 2u : 1u));
+                CHECK(step.places.front().origin == 0);
+                CHECK(step.places.back().origin == (step.block.mirrored ? image : 0));
+                for (const BlockPlace& place : step.places)
+                    for (std::uint64_t i = place.row; i < place.row + place.rows; ++i) {
+                        if (place.first) ++begun[i];
+                        CHECK(begun[i] == 1);
+                        for (std::uint64_t j = place.column; j < place.column + place.columns; ++j)
+                            ++added[i * v_rows + j];
+                    }
+            }
+            CHECK(added == std::vector<int>(added.size(), 1));
+            CHECK(begun == std::vector<int>(out_rows, 1));
+        }
+}
+
+TEST_CASE("blocks of the diagonal have all rows once, each within a tile") {
+    for (const std::uint64_t most : {64u, 100u, 1000u}) {
+        const OperatorPlan plan = plan_of({700, 0, 3}, 256, 128);
+        std::uint64_t next = 0;
+        for (const OperatorBlock& block : diagonal_blocks(plan, most)) {
+            const KernelBlock& b = block.tiles.block;
+            CHECK(b.row == next);
+            CHECK(b.column == b.row);
+            CHECK(b.columns == b.rows);
+            CHECK(b.rows <= std::min<std::uint64_t>(most, 128));
+            CHECK(b.row >= block.tiles.x.row);
+            CHECK(b.row + b.rows <= block.tiles.x.row + block.tiles.x.count);
+            CHECK(block.tiles.own);
+            CHECK_FALSE(block.mirrored);
+            next = b.row + b.rows;
+        }
+        CHECK(next == 700);
+    }
+}
+
+TEST_CASE("panels of rows have the place of every row that is asked for") {
+    const std::vector<std::uint32_t> rows{699, 0, 63, 64, 0, 690};
+    std::vector<int> found(rows.size(), 0);
+    std::uint64_t last = 0;
+    for (const RowPanel& panel : row_panels(plan_of({700, 0, 3}, 256, 128), rows)) {
+        CHECK(panel.rows.first % 64 == 0);
+        CHECK(panel.rows.first >= last);
+        CHECK(panel.rows.last <= std::min<std::uint64_t>(panel.rows.first + 64, 700));
+        for (const std::size_t i : panel.places) {
+            CHECK(rows[i] >= panel.rows.first);
+            CHECK(rows[i] < panel.rows.last);
+            ++found[i];
+        }
+        last = panel.rows.last;
+    }
+    CHECK(found == std::vector<int>(rows.size(), 1));
 }
 
 TEST_CASE("operators of states refuse what they cannot do, by name") {

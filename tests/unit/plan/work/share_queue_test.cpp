@@ -28,20 +28,23 @@ struct Outcome {
     double end_s = 0;
     std::vector<std::uint64_t> items, shares;
     std::vector<double> last_s;  // end of the last share of each device
+    std::vector<std::uint64_t> first_item, last_item;
     std::vector<bool> covered;
     std::vector<std::string> reasons;
     bool once = true;  // no item was done twice
 };
 
 /// Runs until nothing is left that a device would take.
-Outcome simulate(std::uint64_t items, std::uint64_t step, const std::vector<Simulated>& devices) {
+Outcome simulate(std::uint64_t items, std::uint64_t step, const std::vector<Simulated>& devices,
+                 bool both_ends = false) {
     std::vector<ShareDevice> known;
     for (const Simulated& s : devices) known.push_back(s.device);
-    ShareQueue queue(items, step, known);
+    ShareQueue queue(items, step, known, both_ends);
     const std::size_t n = devices.size();
     Outcome out;
     out.items.assign(n, 0), out.shares.assign(n, 0), out.last_s.assign(n, 0),
         out.covered.assign(items, false);
+    out.first_item.assign(n, items), out.last_item.assign(n, 0);
     constexpr double kNever = std::numeric_limits<double>::infinity();
     std::vector<double> free_s(n, kNever);
     std::vector<std::optional<Share>> share(n);
@@ -73,6 +76,8 @@ Outcome simulate(std::uint64_t items, std::uint64_t step, const std::vector<Simu
                 out.covered[share[d]->first + i] = true;
             }
             out.items[d] += share[d]->count;
+            out.first_item[d] = std::min(out.first_item[d], share[d]->first);
+            out.last_item[d] = std::max(out.last_item[d], share[d]->first + share[d]->count - 1);
             ++out.shares[d];
             out.last_s[d] = now;
         }
@@ -186,6 +191,27 @@ TEST_CASE("little work stays on the fastest device, with the reason") {
 TEST_CASE("shares begin at whole steps and the last takes the rest") {
     for (const std::uint64_t items : {1001ull, 4096ull, 99999ull}) {
         const Outcome out = simulate(items, 64, {gpu(1000), gpu(700)});  // simulate() checks the steps
+        CHECK(all_done(out));
+        CHECK(out.once);
+    }
+}
+
+TEST_CASE("shares from both ends: those of two devices do not mix") {
+    for (const std::uint64_t step : {1ull, 64ull}) {
+        CAPTURE(step);
+        const Outcome out = simulate(100001, step, {gpu(1000), gpu(950)}, true);
+        CHECK(all_done(out));
+        CHECK(out.once);
+        CHECK(out.first_item[0] == 0);
+        CHECK(out.last_item[1] == 100000);
+        CHECK(out.last_item[0] < out.first_item[1]);
+        CHECK(out.end_s < 1.03 * 100001 / 1950);
+    }
+    Simulated lost = gpu(1000);
+    lost.lost_after_s = 10;
+    for (const auto& devices : {std::vector{gpu(1000), lost}, std::vector{lost, gpu(1000)},
+                                std::vector{gpu(1000), gpu(500), lost, gpu(700)}}) {
+        const Outcome out = simulate(100001, 64, devices, true);
         CHECK(all_done(out));
         CHECK(out.once);
     }

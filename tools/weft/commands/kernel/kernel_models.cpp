@@ -82,14 +82,15 @@ void run_predict(const OperatorArguments& arguments) {
 }  // namespace
 
 KernelSolveOptions solve_options(const OperatorArguments& arguments) {
-    return {.lambda = arguments.lambda,
-            .tolerance = arguments.tolerance,
-            .max_iterations = arguments.max_iterations,
-            .rank = arguments.rank,
-            .seed = arguments.seed,
-            .checkpoint = arguments.checkpoint,
-            .checkpoint_every = arguments.every,
-            .resume = arguments.resume};
+    KernelSolveOptions options{.lambda = arguments.lambda,
+                               .tolerance = arguments.tolerance,
+                               .max_iterations = arguments.max_iterations,
+                               .rank = arguments.rank,
+                               .seed = arguments.seed,
+                               .checkpoint = arguments.checkpoint,
+                               .resume = arguments.resume};
+    if (arguments.every) options.checkpoint_every = *arguments.every;
+    return options;
 }
 
 void remove_checkpoint(const OperatorArguments& arguments, const KernelSolveReport& report) {
@@ -211,6 +212,7 @@ void add_apply(CLI::App& kernel) {
 void add_solve(CLI::App& kernel) {
     const auto a = std::make_shared<OperatorArguments>();
     a->lambda = 1e-3;
+    a->v_role = "y";
     CLI::App& command = add_command(kernel, "solve", "Ridge regression: alpha with (K + lambda I) alpha = y",
                                     "that of y", a, run_solve);
     add_file(command, "X", a->x, "Rows of K, (samples, qubits)");
@@ -226,8 +228,10 @@ void add_solve(CLI::App& kernel) {
         .add_option("--checkpoint", a->checkpoint,
                     "Keep the state of the solve here, until alpha is written and has converged")
         ->type_name("FILE");
-    add_number(command, "--every", a->every, "Iterations between two states that --checkpoint keeps",
-               {.least = 1, .text = "1 or more"});
+    add_number_or_none(command, "--every", a->every,
+                       "Iterations between two states that --checkpoint keeps; left out: " +
+                           std::to_string(KernelSolveOptions().checkpoint_every),
+                       {.least = 1, .text = "1 or more"});
     command.add_flag("--resume", a->resume, "Continue from the state that --checkpoint has, if it is there");
     add_normalize(command, a->normalize, a->jitter);
     command.footer("Example: weft kernel solve x.npy y.npy --lambda 1e-3 -o alpha.npy");
@@ -235,6 +239,7 @@ void add_solve(CLI::App& kernel) {
 
 void add_predict(CLI::App& kernel) {
     const auto a = std::make_shared<OperatorArguments>();
+    a->x_role = "X_NEW", a->y_role = "X", a->v_role = "ALPHA";
     CLI::App& command =
         add_command(kernel, "predict", "Predictions K(X_NEW, X) alpha of a model, for any number of rows",
                     "that of alpha", a, run_predict);

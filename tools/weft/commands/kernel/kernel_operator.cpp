@@ -2,6 +2,7 @@
 #include "commands/kernel/kernel_operator.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -27,12 +28,14 @@ std::vector<To> converted(const ConstHostArray& from) {
 }  // namespace
 
 OperatorCall::OperatorCall(const OperatorArguments& arguments)
-    : states_(arguments.circuit.states), checkpoint_(arguments.checkpoint) {
+    : arguments_(arguments), states_(arguments.circuit.states) {
     arguments.circuit.require_consistent();
     if (arguments.mpi && arguments.device.backend == "cuda")
         throw Failure(Exit::usage, "--mpi: not with --backend cuda (leave one out)");
     if (arguments.resume && arguments.checkpoint.empty())
         throw Failure(Exit::usage, "--resume: needs the file that --checkpoint names");
+    if (arguments.every && arguments.checkpoint.empty())
+        throw Failure(Exit::usage, "--every: needs the file that --checkpoint names");
     if (arguments.jitter != 0 && !arguments.normalize)
         throw Failure(Exit::usage, "--jitter: goes with --normalize");
     if (arguments.jitter != 0 && !arguments.y.empty())
@@ -55,14 +58,14 @@ OperatorCall::OperatorCall(const OperatorArguments& arguments)
     options_.normalize = arguments.normalize;
     options_.jitter = arguments.jitter;
     options_.type = arguments.dtype == "float64" ? kFloat64 : kFloat32;
-    if (!arguments.v.empty()) read_v(arguments);
+    if (!arguments.v.empty()) read_v();
 }
 
-void OperatorCall::read_v(const OperatorArguments& arguments) {
-    v_ = std::make_unique<ArrayInput>(arguments.v, kNumbers);
-    if (arguments.dtype.empty()) options_.type = v_->type();
+void OperatorCall::read_v() {
+    v_ = std::make_unique<ArrayInput>(arguments_.v, kNumbers);
+    if (arguments_.dtype.empty()) options_.type = v_->type();
     const Shape& shape = v_->shape();
-    const std::uint64_t rows = arguments.transpose ? shape_.samples : shape_.columns();
+    const std::uint64_t rows = arguments_.transpose ? shape_.samples : shape_.columns();
     if (shape.empty() || shape.size() > 2 || shape[0] != rows) {
         const std::string n = std::to_string(rows);
         v_->refuse("wrong shape (got " + to_string(shape) + ", need (" + n + ",) or (" + n + ", columns))");
@@ -82,8 +85,9 @@ Shape OperatorCall::result_shape(std::uint64_t rows) const {
 
 std::vector<NamedFile> OperatorCall::files() const {
     std::vector<NamedFile> all;
-    for (const auto& [input, role] : {std::pair(x_.get(), "X"), std::pair(y_.get(), "Y"),
-                                      std::pair(v_.get(), "V"), std::pair(weights_.get(), "--weights")})
+    for (const auto& [input, role] :
+         {std::pair(x_.get(), arguments_.x_role), std::pair(y_.get(), arguments_.y_role),
+          std::pair(v_.get(), arguments_.v_role), std::pair(weights_.get(), "--weights")})
         if (input != nullptr)
             for (NamedFile& file : input->source().files(role)) all.push_back(std::move(file));
     return all;
@@ -91,24 +95,47 @@ std::vector<NamedFile> OperatorCall::files() const {
 
 ConstHostArray OperatorCall::v() {
     const ConstHostArray values = v_->array();
-    if (values.type == options_.type) return values;
+    if (values.type == options_.type) {
+        if (values.type == kFloat32)
+            require_finite(static_cast<const float*>(values.data), values.size);
+        else
+            require_finite(static_cast<const double*>(values.data), values.size);
+        return values;
+    }
     if (options_.type == kFloat32) {
-        if (floats_.empty()) floats_ = converted<float>(values);
+        floats_ = converted<float>(values);
+        require_finite(floats_.data(), floats_.size());
         return floats_;
     }
-    if (doubles_.empty()) doubles_ = converted<double>(values);
+    doubles_ = converted<double>(values);
+    require_finite(doubles_.data(), doubles_.size());
     return doubles_;
+}
+
+template <class T>
+void OperatorCall::require_finite(const T* values, std::size_t size) const {
+    const T* const end = values + size;
+    const T* const bad = std::find_if_not(values, end, [](T value) { return std::isfinite(value); });
+    if (bad == end) return;
+    const auto at = static_cast<std::uint64_t>(bad - values);
+    const std::string place =
+        "row " + std::to_string(at / columns_) + " column " + std::to_string(at % columns_);
+    v_->refuse(place + " is not a finite number of type " + to_string(options_.type) + " (got " +
+               std::to_string(*bad) + ", need finite numbers" +
+               (v_->type() == kFloat64 && options_.type == kFloat32 ? "; --dtype float64 has a larger range)"
+                                                                    : ")"));
 }
 
 // The library names its arguments, and the user knows files.
 void OperatorCall::refuse_by_file(const Error& error) const {
     const std::string text = error.what();
+    const std::string& checkpoint = arguments_.checkpoint;
     // What the file has is wrong, and not that it cannot be written, which has an errno. Over ranks the first
     // one has the file, and the others repeat what it says.
     const std::string of_solve = "kernel_solve: ";
     for (const std::string by : {"", "rank 0: "})
-        if (!checkpoint_.empty() && error.code() == Errc::io && error.native_code() == 0 &&
-            text.starts_with(by + of_solve + checkpoint_ + ": "))
+        if (!checkpoint.empty() && error.code() == Errc::io && error.native_code() == 0 &&
+            text.starts_with(by + of_solve + checkpoint + ": "))
             throw Failure(Exit::usage, by + text.substr(by.size() + of_solve.size()));
     // Predictions are an operator of new rows with those of the model.
     const bool predicts = text.starts_with("kernel_predict: ");

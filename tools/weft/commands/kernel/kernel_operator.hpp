@@ -2,8 +2,10 @@
 // The arguments of `weft kernel apply|solve|predict|eigen`, and the files that they name.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,12 +20,14 @@ namespace weft::tool {
 
 struct OperatorArguments {
     std::string x, y, v, out;  ///< y: columns of K; v: what is multiplied or solved for
+    const char *x_role = "X", *y_role = "--y", *v_role = "V";  ///< what the help of the command calls them
     std::string dtype, checkpoint;
     CircuitArguments circuit;
     bool normalize = false, transpose = false, explain = false, json = false, resume = false, mpi = false;
     int ranks = 0;  ///< over which the command runs; 0: none
     double jitter = 0, lambda = 0, tolerance = 1e-4;
-    std::uint32_t rank = 200, max_iterations = 200, max_products = 100, values = 10, every = 10;
+    std::uint32_t rank = 200, max_iterations = 200, max_products = 100, values = 10;
+    std::optional<std::uint32_t> every;
     std::uint64_t seed = 1;
     DeviceOptions device;
 };
@@ -33,6 +37,7 @@ class OperatorCall {
   public:
     /// Errors: Failure with Exit::usage - options that contradict each other, inputs that cannot be read or
     /// have another type or shape.
+    /// `arguments` must outlive it.
     explicit OperatorCall(const OperatorArguments& arguments);
 
     /// Null: states are given.
@@ -47,6 +52,7 @@ class OperatorCall {
 
     ConstHostArray x() { return x_->array(); }
     ConstHostArray y() { return y_->array(); }
+    /// Errors: Failure with Exit::usage - values that are not finite in the type of the arithmetic.
     ConstHostArray v();
     OperatorInputs inputs() { return {circuit(), x(), y_ ? y() : ConstHostArray(), shape_, options_}; }
     /// Returns call(); its errors name the files of X and Y. A checkpoint that cannot be continued is an
@@ -63,11 +69,13 @@ class OperatorCall {
     void require_unchanged() const;
 
   private:
-    void read_v(const OperatorArguments& arguments);
+    void read_v();
+    template <class T>
+    void require_finite(const T* values, std::size_t size) const;
     void refuse_by_file(const Error& error) const;
 
+    const OperatorArguments& arguments_;
     const bool states_;
-    const std::string checkpoint_;
     std::unique_ptr<ArrayInput> x_, y_, v_, weights_;
     KernelMatrixShape shape_;
     KernelMatrixCircuit circuit_;

@@ -56,11 +56,15 @@ void print_plan(const OperatorArguments& arguments, OperatorCall& call, std::uin
     const auto size = [](std::uint64_t bytes) { return si(static_cast<double>(bytes), "B"); };
     std::printf("K: %" PRIu64 " x %" PRIu64 ", %u qubits, never stored; a product with %u columns:\n",
                 call.shape().samples, call.shape().columns(), call.shape().qubits, vectors);
-    std::printf("method: %s%s, %u passes, %s\n", to_string(plan.method), plan.symmetric ? ", symmetric" : "",
-                plan.passes, si(plan.instructions, "instructions").c_str());
-    std::printf("device memory: %s of %s that may be used\n",
-                size(plan.sample_bytes + plan.scratch_bytes).c_str(), size(plan.available_bytes).c_str());
-    std::printf("errors: at most %.0e times the sum of |V|\n", plan.error);
+    // A plan that cannot be made has no figures, but the reasons say why.
+    if (plan.sample_bytes != 0) {
+        std::printf("method: %s%s, %u %s, %s\n", to_string(plan.method), plan.symmetric ? ", symmetric" : "",
+                    plan.passes, plan.passes == 1 ? "pass" : "passes",
+                    si(plan.instructions, "instructions").c_str());
+        std::printf("device memory: %s of %s that may be used\n",
+                    size(plan.sample_bytes + plan.scratch_bytes).c_str(), size(plan.available_bytes).c_str());
+        std::printf("errors: at most %.0e times the sum of |V|\n", plan.error);
+    }
     for (const std::string& reason : plan.reasons) std::printf("  %s\n", reason.c_str());
 }
 
