@@ -17,6 +17,18 @@ WEFT_CONST int kRadixBits = 3;
 #endif
 
 #if defined(WEFT_NTT_KEPT) && WEFT_FIELD_WORDS == 1
+#define Kept Element
+#define kept_of(x) (x)
+#define kept_sum sum_of
+#define kept_difference difference_of
+#define kept_product product_of
+#define kept_settled(x) (x)
+#define canonical_of(x) (x)
+#define pass_product product_of
+// The factor and 2^32 / p times it.
+#define quick_at(table, i, n) quick[(table) + (i)]
+#define kept_quick(a, q) lean_scale(a, (q).x, (q).y, modulus())
+
 // Powers 1 to 7 of the root of order 16, and 2^32 / p times these.
 layout(constant_id = 44) const uint kTurn1 = 0u;
 layout(constant_id = 45) const uint kTurn2 = 0u;
@@ -51,8 +63,6 @@ Element turned(Element x, uint i) {
     return lean_scale(x, turn, quotient, modulus());
 }
 #define kept_turn(x, level, power) turned(x, uint((power) << (3 - (level))))
-// A factor and 2^32 / p times it.
-#define kept_quick(a, q) lean_scale(a, (q).x, (q).y, modulus())
 
 #elif defined(WEFT_NTT_KEPT) && WEFT_FIELD_WORDS == 2
 // The root of order 16 is 2^(12 kRoot16).
@@ -62,10 +72,15 @@ layout(constant_id = 44) const uint kRoot16 = 1u;
 #define kept_sum spread_add
 #define kept_difference spread_sub
 #define kept_turn(x, level, power) spread_turn(x, (uint((power) << (3 - (level))) * kRoot16) & 15u)
-#define kept_product(x, y) wide_mul(wide_of(x), y)
+#define kept_product(x, y) goldilocks_lazy_mul(settled(wide_of(x)), y)
 #define kept_settled(x) settled(wide_of(x))
 #define canonical_of goldilocks_canonical
 #define pass_product goldilocks_lazy_mul
+// QuickGoldilocks would take fewer instructions, but more registers: drivers load many factors ahead.
+#define WEFT_NTT_PLAIN_FACTORS
+#define quick_at(table, i, n) limbs2x32(quick[(table) + (i)])
+#define kept_quick kept_product
+
 #endif
 
 #if WEFT_FIELD_WORDS == 1

@@ -8,16 +8,15 @@
 // shader that is not compact has kFactorRows: rows for whose factors there is shared memory, all if flags may
 // have kNttRowFactors.
 //
-// Values may have another type within a step, Kept: kept_of(x), kept_sum(a, b), kept_difference(a, b),
-// kept_product(a, x) with an entry of a table, kept_settled(a) for the Element. Then Elements may be p or
-// more, but for entries of tables: pass_product(x, y) takes such an x, and canonical_of(x) reduces it.
-// kept_turn(a, level, power) is the product with the power of the root of order 2^(level + 1).
-//
-// Factors that many elements share may have a form that makes their products faster: kept_quick(a, q) with an
-// entry of quick[i]. Then factors of rows have it, too.
+// The shader that is not compact has more, because values may have another type within a step, Kept:
+// kept_of(x), kept_sum(a, b), kept_difference(a, b), kept_product(a, x) with an entry of a table,
+// kept_settled(a) for the Element. Then Elements may be p or more, but for entries of tables:
+// pass_product(x, y) takes such an x, and canonical_of(x) reduces it. kept_turn(a, level, power) is the
+// product with the power of the root of order 2^(level + 1), and kept_quick(a, quick_at(table, i, n)) the one
+// with entry i of a table of n entries in the form in which a product takes the fewest instructions.
 #include "shaders/ntt/ntt_index.h"
 
-#if !defined(Kept)
+#if defined(WEFT_NTT_COMPACT)
 #define Kept Element
 #define kept_of(x) (x)
 #define kept_sum sum_of
@@ -26,8 +25,6 @@
 #define kept_settled(x) (x)
 #define canonical_of(x) (x)
 #define pass_product product_of
-#endif
-#if !defined(kept_turn)
 #define kept_turn(x, level, power) \
     product_of(x, table_at(p.roots + (uint(power) << (p.root_bits - 1u - uint(level)))))
 #endif
@@ -164,67 +161,62 @@ WEFT_GPU uint upper_index(uint position) {
     return (index_of(position) & low_mask(p.low)) >> p.split;
 }
 
-#if defined(WEFT_NTT_COMPACT)
 WEFT_GPU Element high_factor(uint first, uint row) {
     return row_factor(row, upper_index(first));
 }
+
+#if !defined(WEFT_NTT_COMPACT)
+// Those of the rows of the tile, made once.
+#if defined(WEFT_NTT_PLAIN_FACTORS)
+WEFT_GROUP(uvec2, row_factors, kFactorRows);
+WEFT_GPU void put_row_factor(uint row, Element z) {
+    row_factors[row] = part_of(z, 0);
+}
+WEFT_GPU Element row_factor_at(uint row) {
+    return limbs2x32(row_factors[row]);
+}
+#elif WEFT_FIELD_WORDS == 2
+WEFT_GROUP(uvec4, row_factors, 2u * kFactorRows);
+WEFT_GPU void put_row_factor(uint row, Element z) {
+    const QuickGoldilocks q = quick_of_montgomery(z);
+    row_factors[row] = uvec4(uint(q.low[0]), uint(q.low[1]), uint(q.low[2]), uint(q.low[3]));
+    row_factors[kFactorRows + row] =
+        uvec4(uint(q.high[0]), uint(q.high[1]), uint(q.high[2]), uint(q.high[3]));
+}
+WEFT_GPU QuickGoldilocks row_factor_at(uint row) {
+    return quick_of(row_factors[row], row_factors[kFactorRows + row]);
+}
 #else
-// Those of the tile, made once.
-#if defined(kept_quick)
 WEFT_GROUP(uvec2, row_factors, kFactorRows);
 WEFT_GPU void put_row_factor(uint row, Element z) {
     row_factors[row] = quick_of_montgomery(z, modulus(), kN0);
 }
-#else
-#if WEFT_FIELD_WORDS == 2
-WEFT_GROUP(uvec2, row_factors, kFactorRows);
-WEFT_GPU Element row_factor_at(uint row) {
-    return limbs2x32(row_factors[row]);
-}
-#else
-WEFT_GROUP(uint, row_factors, kFactorRows);
-WEFT_GPU Element row_factor_at(uint row) {
-    return limbs1x32(row_factors[row]);
-}
-#endif
-WEFT_GPU void put_row_factor(uint row, Element z) {
-    row_factors[row] = part_of(z, 0);
-}
-WEFT_GPU Element high_factor(uint first, uint row) {
-    if (flag(kNttRowFactors)) return row_factor_at(row);
-    return row_factor(row, upper_index(first));
+WEFT_GPU uvec2 row_factor_at(uint row) {
+    return row_factors[row];
 }
 #endif
 #endif
 
-// The products with the twiddle factor of a row, of an element and of a value within a step.
-#if defined(kept_quick)
-WEFT_GPU Element high_product(Element x, uint first, uint row) {
-    if (flag(kNttRowFactors)) return kept_quick(x, row_factors[row]);
-    return product_of(x, row_factor(row, upper_index(first)));
-}
-WEFT_GPU Element kept_high_product(Kept x, uint first, uint row) {
-    return high_product(x, first, row);
-}
-#else
-WEFT_GPU Element high_product(Element x, uint first, uint row) {
-    return pass_product(x, high_factor(first, row));
-}
-WEFT_GPU Element kept_high_product(Kept x, uint first, uint row) {
+// The product with the twiddle factor of a row.
+WEFT_GPU Element with_row_factor(Kept x, uint first, uint row) {
+#if defined(WEFT_NTT_COMPACT)
     return kept_product(x, high_factor(first, row));
-}
+#else
+    if (flag(kNttRowFactors)) return kept_quick(x, row_factor_at(row));
+    return kept_product(x, high_factor(first, row));
 #endif
+}
 
 // What the pass multiplies the result in row `first_row` + j by. `first` is the position of `first_row`, and
 // `position` that of the element.
 WEFT_GPU Element finished(Kept x, uint first, uint first_row, uint j, uint position) {
+    const uint factor = p.factors + (first_row << p.split) + (index_of(first) & low_mask(p.split));
     Element y;
-    if (flag(kNttFactors)) {
-        const uint rest = index_of(first) & low_mask(p.split);
-        y = kept_product(x, table_at(p.factors + (first_row << p.split) + rest + (j << p.split)));
-        if (flag(kNttFactorsHigh)) y = high_product(y, first, first_row + j);
-    } else if (flag(kNttFactorsHigh)) {
-        y = kept_high_product(x, first, first_row + j);
+    if (flag(kNttFactorsHigh)) {
+        y = with_row_factor(x, first, first_row + j);
+        if (flag(kNttFactors)) y = pass_product(y, table_at(factor + (j << p.split)));
+    } else if (flag(kNttFactors)) {
+        y = kept_product(x, table_at(factor + (j << p.split)));
     } else {
         y = kept_settled(x);
     }
@@ -288,13 +280,13 @@ WEFT_GPU Place step_place(uint u, uint low, uint bits, bool by_columns) {
     return at;
 }
 
+#if defined(WEFT_NTT_COMPACT)
+
 // What element u is multiplied by after the step: a power that depends on the rows that remain. 0: nothing.
 WEFT_GPU uint twiddle_power(uint u, uint low, uint bits, bool by_columns) {
     const uint rest = place_of(u >> bits, low, bits, by_columns).row & low_mask(low);
     return (rest * reversed_bits(u & low_mask(bits), bits)) << (p.root_bits - low - bits);
 }
-
-#if defined(WEFT_NTT_COMPACT)
 
 // Few products in the code, because each takes many instructions: tiles are in shared memory between all
 // parts, and an invocation multiplies its own elements in loops.
@@ -369,16 +361,6 @@ WEFT_GPU uint shared_neighbour(Place first, uint j, uint low) {
     return shared_index(first.row | (j << low), first.column);
 }
 
-// What element u is after the step, times its power of the root.
-WEFT_GPU Element root_product(Kept x, uint u, uint low, uint bits, bool by_columns, uint roots) {
-#if defined(kept_quick)
-    const uint rest = place_of(u >> bits, low, bits, by_columns).row & low_mask(low);
-    return kept_quick(x, quick[roots + ((u & low_mask(bits)) << low) + rest]);
-#else
-    return kept_product(x, table_at(p.roots + twiddle_power(u, low, bits, by_columns)));
-#endif
-}
-
 WEFT_GPU void make_row_factors(uint tile) {
     Place origin;
     origin.row = 0u;
@@ -425,7 +407,8 @@ WEFT_GPU void transform_tile(uint tile) {
                 else if (j == 0u)
                     y = kept_settled(x.at[u]);
                 else
-                    y = root_product(x.at[u], uint(u), low, bits, by_columns, roots);
+                    y = kept_quick(x.at[u], quick_at(roots, (j << low) + (first.row & low_mask(low)),
+                                                     1u << (low + bits)));
                 if (low == 0u && !flag(kNttStoreStaged)) {
                     const uint distance = p.out_stride * distance_of(low, bits, flag(kNttStoreReversed));
                     store_to(

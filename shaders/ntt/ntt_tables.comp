@@ -14,10 +14,14 @@ layout(push_constant) uniform Push {
 };
 #if defined(WEFT_NTT_QUICK)
 layout(set = 0, binding = 0) writeonly buffer Out { uvec2 result[]; };
-#define PUT(i, z) result[i] = quick_of_montgomery(z, modulus(), kN0)
+void put(uint i, Element z) {
+    result[first_entry + i] = quick_of_montgomery(z, modulus(), kN0);
+}
 #else
 layout(set = 0, binding = 0) writeonly buffer Out { ElementPart result[]; };
-#define PUT(i, z) STORE(result, i, z)
+void put(uint i, Element z) {
+    STORE(result, first_entry + i, z);
+}
 #endif
 
 void main() {
@@ -36,6 +40,6 @@ void main() {
             if ((exponent & 1u) != 0u) z = product_of(z, power);
             power = product_of(power, power);
         }
-        PUT(first_entry + i, z);
+        put(i, z);
     }
 }

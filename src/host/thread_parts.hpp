@@ -11,12 +11,13 @@
 namespace weft::kernels {
 
 /// Calls work(part, first, last) for consecutive parts of [0, count) on at most `threads` threads, the
-/// caller's among them; each part has at least `least` where there is more than one. `work` must not throw.
+/// caller's among them; each part has at least `least` where there is more than one, and none is empty.
+/// `work` must not throw.
 template <class Work>
 void in_parts(std::uint64_t count, std::uint64_t least, std::uint32_t threads, const Work& work) {
-    const std::uint64_t parts =
-        std::clamp<std::uint64_t>(std::min<std::uint64_t>(threads, count / std::max<std::uint64_t>(1, least)),
-                                  1, std::max<std::uint64_t>(1, count));
+    if (count == 0) return;
+    const std::uint64_t parts = std::clamp<std::uint64_t>(
+        std::min<std::uint64_t>(threads, count / std::max<std::uint64_t>(1, least)), 1, count);
     const auto run = [&](std::uint64_t part) {
         work(part, count / parts * part, part + 1 == parts ? count : count / parts * (part + 1));
     };

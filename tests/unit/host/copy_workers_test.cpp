@@ -4,12 +4,14 @@
 #include <cstring>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "host/copy_streaming.hpp"
 #include "host/copy_workers.hpp"
+#include "host/thread_parts.hpp"
 
 namespace {
 
@@ -213,3 +215,23 @@ TEST_CASE("workers that never started, or have just worked, end immediately") {
 }
 
 }  // namespace
+
+TEST_CASE("parts of work for threads cover everything, and none is empty") {
+    for (const std::uint64_t count : {0, 1, 2, 7, 100})
+        for (const std::uint64_t least : {1, 3, 1000})
+            for (const std::uint32_t threads : {1u, 4u, 9u}) {
+                std::vector<std::pair<std::uint64_t, std::uint64_t>> parts(threads);
+                weft::kernels::in_parts(count, least, threads,
+                                        [&](std::uint64_t part, std::uint64_t first, std::uint64_t last) {
+                                            parts[part] = {first, last};
+                                            if (first == last) parts[part] = {count + 1, count + 1};
+                                        });
+                std::uint64_t at = 0;
+                for (const auto& [first, last] : parts) {
+                    if (last == 0) continue;  // not called
+                    CHECK(first == at);
+                    at = last;
+                }
+                CHECK(at == count);
+            }
+}

@@ -15,8 +15,9 @@ using namespace weft::tool;
 namespace {
 
 std::string bytes_of(std::uint64_t value, std::size_t size) {
-    std::string text;
-    for (std::size_t i = 0; i < size; ++i) text += static_cast<char>(value >> (8 * i) & 0xff);
+    std::string text(size, '\0');
+    for (std::size_t i = 0; i < size && i < sizeof value; ++i)
+        text[i] = static_cast<char>(value >> (8 * i) & 0xff);
     return text;
 }
 

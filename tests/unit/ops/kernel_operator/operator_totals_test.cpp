@@ -28,6 +28,7 @@ std::int64_t number(uvec2 w) {
 
 /// The multiple of 2^unit that is nearest to a number, halves away from 0.
 std::int64_t nearest(double value, int unit) {
+    if (value == 0) return 0;
     int exponent = 0;
     const double fraction = std::frexp(std::abs(value), &exponent);
     const auto mantissa = static_cast<std::int64_t>(std::ldexp(fraction, 53));
