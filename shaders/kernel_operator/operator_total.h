@@ -20,11 +20,11 @@ WEFT_FN uvec2 negate_words(uvec2 a) {
     return uvec2(~a.x + 1u, ~a.y + (a.x == 0u ? 1u : 0u));
 }
 
-// m * 2^shift for m below 2^53 and a result below 2^63, rounded to nearest, halves up.
+// m * 2^shift for m below 2^53 and a result below 2^63, rounded to nearest, halves up. 0 takes any shift.
 WEFT_FN uvec2 shift_words(uvec2 m, int shift) {
     if (shift == 0) return m;
     if (shift > 0) {
-        const uint left = uint(shift);
+        const uint left = min(uint(shift), 63u);
         if (left >= 32u) return uvec2(0u, m.x << (left - 32u));
         return uvec2(m.x << left, (m.y << left) | (m.x >> (32u - left)));
     }

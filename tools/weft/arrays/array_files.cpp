@@ -42,7 +42,7 @@ class NpyArray : public ArraySource {
         if (fortran_)
             gather(first, rows, to);
         else
-            std::memcpy(to, data_ + first * row_bytes(), rows * row_bytes());
+            std::copy_n(data_ + first * row_bytes(), rows * row_bytes(), to);  // `to` is null for no rows
         // Between the end of a file and the end of that page a mapping has zeros; only beyond that page an
         // access raises a signal.
         require_unchanged();
@@ -117,7 +117,7 @@ class TableArray : public ArraySource {
 
     const std::byte* mapped() const override { return table_.values.data(); }
     void read(std::uint64_t first, std::uint64_t rows, std::byte* to) override {
-        std::memcpy(to, table_.values.data() + first * row_bytes(), rows * row_bytes());
+        std::copy_n(table_.values.data() + first * row_bytes(), rows * row_bytes(), to);
         require_unchanged();
     }
     void require_unchanged() const override { file_.require_unchanged(); }
