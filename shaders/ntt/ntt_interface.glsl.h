@@ -16,6 +16,14 @@ WEFT_CONST int kRadixBits = 4;
 WEFT_CONST int kRadixBits = 3;
 #endif
 
+// Parts of the buffer `quick`, whose entries are factors of many products with what makes these faster: the
+// factor and 2^32 / p times it, or QuickGoldilocks.
+#if WEFT_FIELD_WORDS == 1
+#define QuickPart uvec2
+#elif WEFT_FIELD_WORDS == 2
+#define QuickPart uvec4
+#endif
+
 #if defined(WEFT_NTT_KEPT) && WEFT_FIELD_WORDS == 1
 #define Kept Element
 #define kept_of(x) (x)
@@ -25,7 +33,6 @@ WEFT_CONST int kRadixBits = 3;
 #define kept_settled(x) (x)
 #define canonical_of(x) (x)
 #define pass_product product_of
-// The factor and 2^32 / p times it.
 #define quick_at(table, i, n) quick[(table) + (i)]
 #define kept_quick(a, q) lean_scale(a, (q).x, (q).y, modulus())
 
@@ -76,10 +83,10 @@ layout(constant_id = 44) const uint kRoot16 = 1u;
 #define kept_settled(x) settled(wide_of(x))
 #define canonical_of goldilocks_canonical
 #define pass_product goldilocks_lazy_mul
-// QuickGoldilocks would take fewer instructions, but more registers: drivers load many factors ahead.
-#define WEFT_NTT_PLAIN_FACTORS
-#define quick_at(table, i, n) limbs2x32(quick[(table) + (i)])
-#define kept_quick kept_product
+// All lower words of a table lie before all upper ones.
+#define quick_at(table, i, n) quick_of(quick[2u * (table) + (i)], quick[2u * (table) + (n) + (i)])
+#define kept_quick quick_mul
+#define kWordwise true
 
 #endif
 

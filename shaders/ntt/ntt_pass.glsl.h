@@ -29,22 +29,33 @@
     product_of(x, table_at(p.roots + (uint(power) << (p.root_bits - 1u - uint(level)))))
 #endif
 
+#if !defined(kWordwise)
+#define kWordwise false
+#endif
+
 WEFT_CONST uint kOwn = 1u << kRadixBits;
 #define kInvocations (1u << (kTileBits - kRadixBits))
 #define kColumnBits (kTileBits - kPassBits)
 #define kSteps ((kPassBits + kRadixBits - 1u) / kRadixBits)
 WEFT_CONST uint kMostSteps = 3u;  // of the shader that is not compact; more code takes drivers longer
 // Words of the elements of a tile are apart, and there is a gap after every 16 of them, so that neighbouring
-// invocations use different banks of shared memory.
+// invocations use different banks of shared memory. kWordwise: of elements of two words there is memory for
+// one, and invocations exchange one after the other.
 WEFT_CONST uint kPlane = (1u << kMostTileBits) + ((1u << kMostTileBits) >> 4);
 #if WEFT_FIELD_WORDS == 2
-WEFT_GROUP(uvec2, tile_words, kPlane);
+WEFT_GROUP(uvec2, tile_words, kWordwise ? 1u : kPlane);
+WEFT_GROUP(uint, tile_plane, kWordwise ? kPlane : 1u);
 #else
 WEFT_GROUP(uint, tile_words, WEFT_FIELD_WORDS* kPlane);
 #endif
 
 struct Held {
     Kept at[kOwn];
+};
+// Elements that go from one place in shared memory to another invocation's.
+struct Moved {
+    Element at[kOwn];
+    uint from[kOwn], to[kOwn];
 };
 
 // Where an element of the tile is.
@@ -167,15 +178,7 @@ WEFT_GPU Element high_factor(uint first, uint row) {
 
 #if !defined(WEFT_NTT_COMPACT)
 // Those of the rows of the tile, made once.
-#if defined(WEFT_NTT_PLAIN_FACTORS)
-WEFT_GROUP(uvec2, row_factors, kFactorRows);
-WEFT_GPU void put_row_factor(uint row, Element z) {
-    row_factors[row] = part_of(z, 0);
-}
-WEFT_GPU Element row_factor_at(uint row) {
-    return limbs2x32(row_factors[row]);
-}
-#elif WEFT_FIELD_WORDS == 2
+#if WEFT_FIELD_WORDS == 2
 WEFT_GROUP(uvec4, row_factors, 2u * kFactorRows);
 WEFT_GPU void put_row_factor(uint row, Element z) {
     const QuickGoldilocks q = quick_of_montgomery(z);
@@ -327,21 +330,32 @@ WEFT_GPU void transform_tile(uint tile) {
 
 #else
 
-WEFT_GPU void load_staged(uint tile) {
-    WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
-        const Place at = load_place(uint(u));
-        const uint position = position_of(tile, at);
-        put_shared(shared_at(at), load_from(in_address(position), position));
+WEFT_GPU void put(WEFT_INOUT(Moved) m, int u, uint at, Element z) {
+#if WEFT_FIELD_WORDS == 2
+    if (kWordwise) {
+        m.at[u] = z;
+        m.from[u] = at;
+        return;
     }
-    barrier();
+#endif
+    put_shared(at, z);
 }
-WEFT_GPU void store_staged(uint tile) {
-    barrier();
-    WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
-        const Place at = store_place(uint(u));
-        const uint position = position_of(tile, at);
-        store_to(out_address(position), position, get_shared(shared_at(at)));
+// Gets the elements at m.to after all invocations have put theirs. A compiler that moves the loads of factors
+// ahead of puts needs registers for all of these; wordwise, there are no puts between factors.
+WEFT_GPU void exchange(WEFT_INOUT(Moved) m) {
+#if WEFT_FIELD_WORDS == 2
+    if (kWordwise) {
+        WEFT_UNROLL for (int w = 0; w < 2; ++w) {
+            barrier();
+            WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) tile_plane[m.from[u]] = m.at[u].limb[w];
+            barrier();
+            WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) m.at[u].limb[w] = tile_plane[m.to[u]];
+        }
+        return;
     }
+#endif
+    barrier();
+    WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) m.at[u] = get_shared(m.to[u]);
 }
 
 // The distance of neighbours of a step in memory where the bits of positions are those of addresses, and
@@ -370,28 +384,46 @@ WEFT_GPU void make_row_factors(uint tile) {
         put_row_factor(row, row_factor(row, upper));
 }
 
+// The places of the elements of an invocation in a step.
+WEFT_GPU void find_step(WEFT_INOUT(Moved) m, uint low, uint bits, bool by_columns) {
+    WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) m.to[u] =
+        shared_neighbour(place_of(uint(u) >> bits, low, bits, by_columns), uint(u) & low_mask(bits), low);
+}
+WEFT_GPU bool step_by_columns(uint low) {
+    return flag(low == 0u && kSteps > 1u ? kNttStoreColumns : kNttLoadColumns);
+}
+
 // All in registers, and only what has to be in shared memory.
 WEFT_GPU void transform_tile(uint tile) {
     Held x;
+    Moved m;
     uint roots = p.quick_roots;  // the table of the step
-    if (flag(kNttLoadStaged)) load_staged(tile);
     WEFT_UNROLL for (uint step = 0u; step < kMostSteps; ++step) {
         if (step < kSteps) {
             const uint done = step * uint(kRadixBits), bits = min(uint(kRadixBits), kPassBits - done);
             const uint low = kPassBits - done - bits;
-            const bool by_columns = flag(low == 0u && kSteps > 1u ? kNttStoreColumns : kNttLoadColumns);
-            WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
-                const uint j = uint(u) & low_mask(bits);
-                const Place first = place_of(uint(u) >> bits, low, bits, by_columns);
-                if (step == 0u && !flag(kNttLoadStaged)) {
-                    const uint position = position_of(tile, first);
-                    const uint distance = p.in_stride * distance_of(low, bits, flag(kNttLoadReversed));
-                    x.at[u] = kept_of(load_from(
-                        in_address(position) + neighbour(j, bits, flag(kNttLoadReversed)) * distance,
-                        position + (j << (p.low + low))));
-                } else {
-                    x.at[u] = kept_of(get_shared(shared_neighbour(first, j, low)));
+            const bool by_columns = step_by_columns(low);
+            if (step == 0u && flag(kNttLoadStaged)) {
+                WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
+                    const Place at = load_place(uint(u));
+                    const uint position = position_of(tile, at);
+                    put(m, u, shared_at(at), load_from(in_address(position), position));
                 }
+            }
+            if (step != 0u || flag(kNttLoadStaged)) {
+                find_step(m, low, bits, by_columns);
+                exchange(m);
+            }
+            WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
+                if (step == 0u && !flag(kNttLoadStaged)) {
+                    const uint j = uint(u) & low_mask(bits);
+                    const uint position = position_of(tile, place_of(uint(u) >> bits, low, bits, by_columns));
+                    const uint distance = p.in_stride * distance_of(low, bits, flag(kNttLoadReversed));
+                    m.at[u] = load_from(
+                        in_address(position) + neighbour(j, bits, flag(kNttLoadReversed)) * distance,
+                        position + (j << (p.low + low)));
+                }
+                x.at[u] = kept_of(m.at[u]);
             }
             if (step == 0u && flag(kNttRowFactors)) make_row_factors(tile);
             butterflies(x, bits, step == 0u ? kZeroBits : 0u);
@@ -415,14 +447,19 @@ WEFT_GPU void transform_tile(uint tile) {
                         out_address(first_position) + neighbour(j, bits, flag(kNttStoreReversed)) * distance,
                         position, y);
                 } else {
-                    put_shared(shared_neighbour(first, j, low), y);
+                    put(m, u, shared_neighbour(first, j, low), y);
                 }
             }
-            if (low != 0u) barrier();
             roots += 1u << (low + bits);
         }
     }
-    if (flag(kNttStoreStaged)) store_staged(tile);
+    if (!flag(kNttStoreStaged)) return;
+    WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) m.to[u] = shared_at(store_place(uint(u)));
+    exchange(m);
+    WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
+        const uint position = position_of(tile, store_place(uint(u)));
+        store_to(out_address(position), position, m.at[u]);
+    }
 }
 
 #endif

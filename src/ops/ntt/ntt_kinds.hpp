@@ -22,7 +22,9 @@ constexpr std::uint32_t columns = kNttLoadColumns | kNttStoreColumns, direct = c
                         last = kNttStoreStaged, only = last | kNttBatchLimited,
                         reorders = kNttTilesReversed | kNttStoreReversed | kNttStoreColumns,
                         reversed = kNttTilesReversed | kNttStoreReversed | kNttLoadReversed,
-                        from_rows = reversed | kNttLoadStaged | (top & ~columns);
+                        from_rows = reversed | kNttLoadStaged | (top & ~columns),
+                        batch = columns | kNttBatchLimited, batch_direct = batch | kNttFactors,
+                        batch_top = batch | (top & ~direct);
 }  // namespace ntt_flags
 
 constexpr NttKind kNttKinds[] = {
@@ -52,6 +54,12 @@ constexpr NttKind kNttKinds[] = {
     {8, ntt_flags::reversed | ntt_flags::columns},
     {7, ntt_flags::reversed | ntt_flags::direct},
     {7, ntt_flags::reversed | ntt_flags::columns},
+    {8, ntt_flags::batch_top},
+    {8, ntt_flags::batch_direct},
+    {8, ntt_flags::batch},
+    {7, ntt_flags::batch_top},
+    {7, ntt_flags::batch_direct},
+    {7, ntt_flags::batch},
 };
 
 /// The number of the kind of a pass; as many as there are: none of them.

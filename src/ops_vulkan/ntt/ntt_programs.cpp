@@ -141,8 +141,7 @@ BufferView<const std::uint32_t> ntt_table_words(const Stream& stream, Field fiel
 }
 
 BufferView<const std::uint32_t> ntt_quick_words(const Stream& stream, Field field, const NttPlan& plan) {
-    if (plan.words == 1) return made(stream, field, plan, NttModule::quick, plan.quick, 2);
-    return ntt_table_words(stream, field, plan, plan.quick);
+    return made(stream, field, plan, NttModule::quick, plan.quick, ntt_quick_words(plan.words));
 }
 
 }  // namespace weft::kernels
