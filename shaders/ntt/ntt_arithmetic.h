@@ -145,14 +145,14 @@ WEFT_FN Limbs2x32 goldilocks_folded(uint low, int64_t high) {
     Limbs2x32 r = {{uint(rest), uint(high) + uint(over) + uint(rest >> 32)}};
     return r;
 }
-// 64 bits of the residue of low + 2^32 high for any numbers: a carry out of 64 bits is 2^32 - 1 again.
-WEFT_FN Limbs2x32 goldilocks_reduced(uint low, uint64_t high) {
-    const uint64_t start = (high << 32) | uint64_t(low);
-    const uint64_t sum = start + uint64_t(uint(high >> 32)) * uint64_t(0xffffffffu);
-    return goldilocks_limbs(sum + uint64_t(sum < start ? 0xffffffffu : 0u));
+// The same for larger numbers, up to 2^80: what is folded may have 65 bits.
+WEFT_FN Limbs2x32 goldilocks_folded_twice(uint low, int64_t high) {
+    const uint over = uint(high >> 32);
+    const int64_t rest = int64_t(uint64_t(low)) - int64_t(uint64_t(over));
+    return goldilocks_folded(uint(rest), int64_t(uint64_t(uint(high)) + uint64_t(over)) + (rest >> 32));
 }
 WEFT_FN Limbs2x32 settled(WideGoldilocks a) {
-    return goldilocks_reduced(a.low, (uint64_t(a.top) << 32) | uint64_t(a.middle));
+    return goldilocks_folded_twice(a.low, int64_t((uint64_t(a.top) << 32) | uint64_t(a.middle)));
 }
 struct GoldilocksProduct {
     uint low[2];
@@ -168,49 +168,22 @@ WEFT_FN GoldilocksProduct goldilocks_product(uint x0, uint x1, Limbs2x32 y) {
 }
 // x * y / 2^64 mod p in 64 bits, for y < p; they may be p or more.
 //
-// With u = 2^32: u^2 = u - 1 and 1 / u^2 = -u. Of the product l0 + l1 u + (h0 + h1 u) u^2, the first two
-// terms become l1 - (l0 + l1) u. A multiple of p makes the sum positive.
+// With u = 2^32: u^2 = u - 1 and 1 / u^2 = -u. Of the product l0 + l1 u + (h0 + h1 u + top y) u^2, the first
+// two terms become l1 - (l0 + l1) u. Multiples of p make the sum positive.
+WEFT_FN Limbs2x32 wide_mul(WideGoldilocks x, Limbs2x32 y) {
+    const GoldilocksProduct xy = goldilocks_product(x.low, x.middle, y);
+    const uint64_t low =
+        uint64_t(x.top) * uint64_t(y.limb[0]) + uint64_t(uint(xy.high)) + uint64_t(xy.low[1]) + uint64_t(2u);
+    const uint64_t high = uint64_t(x.top) * uint64_t(y.limb[1]) + (xy.high >> 32) +
+                          uint64_t(0xffffffffu) * 2 - uint64_t(xy.low[0]) - uint64_t(xy.low[1]) + (low >> 32);
+    return goldilocks_folded_twice(uint(low), int64_t(high));
+}
 WEFT_FN Limbs2x32 goldilocks_lazy_mul(Limbs2x32 x, Limbs2x32 y) {
     const GoldilocksProduct xy = goldilocks_product(x.limb[0], x.limb[1], y);
     const uint64_t low = uint64_t(uint(xy.high)) + uint64_t(xy.low[1]) + uint64_t(1u);
     const int64_t high = int64_t(xy.high >> 32) - int64_t(uint64_t(xy.low[0])) -
                          int64_t(uint64_t(xy.low[1])) + int64_t(uint64_t(0xffffffffu)) + int64_t(low >> 32);
     return goldilocks_folded(uint(low), high);
-}
-// A factor of many products: y times 2^(24 i), each low[i] + 2^32 high[i].
-struct QuickGoldilocks {
-    int low[4], high[4];
-};
-// Of any 64 bits.
-WEFT_FN QuickGoldilocks quick_goldilocks(Limbs2x32 y) {
-    QuickGoldilocks r;
-    WEFT_UNROLL for (int i = 0; i < 4; ++i) {
-        if (i != 0) y = goldilocks_reduced(y.limb[0] << 24, goldilocks_of(y) >> 8);
-        // Less p where the upper word is not that of a positive number.
-        const uint64_t less = goldilocks_of(y) + uint64_t(y.limb[1] >= 0x7fffffffu ? 0xffffffffu : 0u);
-        r.low[i] = int(uint(less));
-        r.high[i] = int(uint(less >> 32)) + (r.low[i] < 0 ? 1 : 0);
-    }
-    return r;
-}
-// Of y / 2^64 for y < p: 1 / 2^64 = -2^32.
-WEFT_FN QuickGoldilocks quick_of_montgomery(Limbs2x32 y) {
-    return quick_goldilocks(
-        goldilocks_reduced(0u, (uint64_t(0xffffffffu) << 32) + uint64_t(1u) - goldilocks_of(y)));
-}
-WEFT_FN QuickGoldilocks quick_of(uvec4 low, uvec4 high) {
-    QuickGoldilocks r = {{int(low.x), int(low.y), int(low.z), int(low.w)},
-                         {int(high.x), int(high.y), int(high.z), int(high.w)}};
-    return r;
-}
-// x * y in 64 bits, without carries between limbs, for limbs of up to 28 bits and a sign. 2^30 p makes the
-// sum positive.
-WEFT_FN Limbs2x32 quick_mul(SpreadGoldilocks x, QuickGoldilocks y) {
-    int64_t low = int64_t(0x40000000), high = int64_t(x.limb[0]) * int64_t(y.high[0]);
-    WEFT_UNROLL for (int i = 0; i < 4; ++i) low += int64_t(x.limb[i]) * int64_t(y.low[i]);
-    WEFT_UNROLL for (int i = 1; i < 4; ++i) high += int64_t(x.limb[i]) * int64_t(y.high[i]);
-    high += (low >> 32) + ((int64_t(0x40000000) << 32) - 0x40000000);
-    return goldilocks_reduced(uint(low), uint64_t(high));
 }
 WEFT_FN Limbs2x32 goldilocks_canonical(Limbs2x32 a) {
     const bool above = a.limb[1] == 0xffffffffu && a.limb[0] != 0u;

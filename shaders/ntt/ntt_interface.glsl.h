@@ -16,26 +16,7 @@ WEFT_CONST int kRadixBits = 4;
 WEFT_CONST int kRadixBits = 3;
 #endif
 
-// Parts of the buffer `quick`, whose entries are factors of many products with what makes these faster: the
-// factor and 2^32 / p times it, or QuickGoldilocks.
-#if WEFT_FIELD_WORDS == 1
-#define QuickPart uvec2
-#elif WEFT_FIELD_WORDS == 2
-#define QuickPart uvec4
-#endif
-
 #if defined(WEFT_NTT_KEPT) && WEFT_FIELD_WORDS == 1
-#define Kept Element
-#define kept_of(x) (x)
-#define kept_sum sum_of
-#define kept_difference difference_of
-#define kept_product product_of
-#define kept_settled(x) (x)
-#define canonical_of(x) (x)
-#define pass_product product_of
-#define quick_at(table, i, n) quick[(table) + (i)]
-#define kept_quick(a, q) lean_scale(a, (q).x, (q).y, modulus())
-
 // Powers 1 to 7 of the root of order 16, and 2^32 / p times these.
 layout(constant_id = 44) const uint kTurn1 = 0u;
 layout(constant_id = 45) const uint kTurn2 = 0u;
@@ -70,6 +51,8 @@ Element turned(Element x, uint i) {
     return lean_scale(x, turn, quotient, modulus());
 }
 #define kept_turn(x, level, power) turned(x, uint((power) << (3 - (level))))
+// A factor and 2^32 / p times it.
+#define kept_quick(a, q) lean_scale(a, (q).x, (q).y, modulus())
 
 #elif defined(WEFT_NTT_KEPT) && WEFT_FIELD_WORDS == 2
 // The root of order 16 is 2^(12 kRoot16).
@@ -79,15 +62,10 @@ layout(constant_id = 44) const uint kRoot16 = 1u;
 #define kept_sum spread_add
 #define kept_difference spread_sub
 #define kept_turn(x, level, power) spread_turn(x, (uint((power) << (3 - (level))) * kRoot16) & 15u)
-#define kept_product(x, y) goldilocks_lazy_mul(settled(wide_of(x)), y)
+#define kept_product(x, y) wide_mul(wide_of(x), y)
 #define kept_settled(x) settled(wide_of(x))
 #define canonical_of goldilocks_canonical
 #define pass_product goldilocks_lazy_mul
-// All lower words of a table lie before all upper ones.
-#define quick_at(table, i, n) quick_of(quick[2u * (table) + (i)], quick[2u * (table) + (n) + (i)])
-#define kept_quick quick_mul
-#define kWordwise true
-
 #endif
 
 #if WEFT_FIELD_WORDS == 1

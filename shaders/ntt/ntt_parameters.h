@@ -40,8 +40,8 @@ struct NttParameters {
     // Powers of the coset, from the first entry of the scale buffer: below 2^scale_split, and multiples of
     // it.
     uint scale_high, scale_split;
-    // An entry of the quick tables. What the shader that is not compact multiplies by after each step but the
-    // last: [the bits that it transforms][the lower ones].
+    // An entry of the quick tables: factors after each step but the last, [the bits that it transforms][the
+    // lower ones].
     uint quick_roots;
 };
 

@@ -16,7 +16,9 @@ layout(constant_id = 40) const uint kTileBits = 12u;
 layout(constant_id = 41) const uint kPassBits = 8u;
 layout(constant_id = 42) const uint kZeroBits = 0u;
 layout(constant_id = 43) const uint kFlags = 0u;
-layout(set = 0, binding = 4) readonly buffer Quick { QuickPart quick[]; };
+#if defined(kept_quick)
+layout(set = 0, binding = 4) readonly buffer Quick { uvec2 quick[]; };
+#endif
 #define kFactorRows (1u << (kPassBits * ((kFlags / kNttRowFactors) & 1u)))
 #endif
 layout(push_constant) uniform Push {

@@ -8,15 +8,16 @@
 // shader that is not compact has kFactorRows: rows for whose factors there is shared memory, all if flags may
 // have kNttRowFactors.
 //
-// The shader that is not compact has more, because values may have another type within a step, Kept:
-// kept_of(x), kept_sum(a, b), kept_difference(a, b), kept_product(a, x) with an entry of a table,
-// kept_settled(a) for the Element. Then Elements may be p or more, but for entries of tables:
-// pass_product(x, y) takes such an x, and canonical_of(x) reduces it. kept_turn(a, level, power) is the
-// product with the power of the root of order 2^(level + 1), and kept_quick(a, quick_at(table, i, n)) the one
-// with entry i of a table of n entries in the form in which a product takes the fewest instructions.
+// Values may have another type within a step, Kept: kept_of(x), kept_sum(a, b), kept_difference(a, b),
+// kept_product(a, x) with an entry of a table, kept_settled(a) for the Element. Then Elements may be p or
+// more, but for entries of tables: pass_product(x, y) takes such an x, and canonical_of(x) reduces it.
+// kept_turn(a, level, power) is the product with the power of the root of order 2^(level + 1).
+//
+// Factors that many elements share may have a form that makes their products faster: kept_quick(a, q) with an
+// entry of quick[i]. Then factors of rows have it, too.
 #include "shaders/ntt/ntt_index.h"
 
-#if defined(WEFT_NTT_COMPACT)
+#if !defined(Kept)
 #define Kept Element
 #define kept_of(x) (x)
 #define kept_sum sum_of
@@ -25,12 +26,10 @@
 #define kept_settled(x) (x)
 #define canonical_of(x) (x)
 #define pass_product product_of
+#endif
+#if !defined(kept_turn)
 #define kept_turn(x, level, power) \
     product_of(x, table_at(p.roots + (uint(power) << (p.root_bits - 1u - uint(level)))))
-#endif
-
-#if !defined(kWordwise)
-#define kWordwise false
 #endif
 
 WEFT_CONST uint kOwn = 1u << kRadixBits;
@@ -39,23 +38,16 @@ WEFT_CONST uint kOwn = 1u << kRadixBits;
 #define kSteps ((kPassBits + kRadixBits - 1u) / kRadixBits)
 WEFT_CONST uint kMostSteps = 3u;  // of the shader that is not compact; more code takes drivers longer
 // Words of the elements of a tile are apart, and there is a gap after every 16 of them, so that neighbouring
-// invocations use different banks of shared memory. kWordwise: of elements of two words there is memory for
-// one, and invocations exchange one after the other.
+// invocations use different banks of shared memory.
 WEFT_CONST uint kPlane = (1u << kMostTileBits) + ((1u << kMostTileBits) >> 4);
 #if WEFT_FIELD_WORDS == 2
-WEFT_GROUP(uvec2, tile_words, kWordwise ? 1u : kPlane);
-WEFT_GROUP(uint, tile_plane, kWordwise ? kPlane : 1u);
+WEFT_GROUP(uvec2, tile_words, kPlane);
 #else
 WEFT_GROUP(uint, tile_words, WEFT_FIELD_WORDS* kPlane);
 #endif
 
 struct Held {
     Kept at[kOwn];
-};
-// Elements that go from one place in shared memory to another invocation's.
-struct Moved {
-    Element at[kOwn];
-    uint from[kOwn], to[kOwn];
 };
 
 // Where an element of the tile is.
@@ -172,54 +164,67 @@ WEFT_GPU uint upper_index(uint position) {
     return (index_of(position) & low_mask(p.low)) >> p.split;
 }
 
+#if defined(WEFT_NTT_COMPACT)
 WEFT_GPU Element high_factor(uint first, uint row) {
     return row_factor(row, upper_index(first));
 }
-
-#if !defined(WEFT_NTT_COMPACT)
-// Those of the rows of the tile, made once.
-#if WEFT_FIELD_WORDS == 2
-WEFT_GROUP(uvec4, row_factors, 2u * kFactorRows);
-WEFT_GPU void put_row_factor(uint row, Element z) {
-    const QuickGoldilocks q = quick_of_montgomery(z);
-    row_factors[row] = uvec4(uint(q.low[0]), uint(q.low[1]), uint(q.low[2]), uint(q.low[3]));
-    row_factors[kFactorRows + row] =
-        uvec4(uint(q.high[0]), uint(q.high[1]), uint(q.high[2]), uint(q.high[3]));
-}
-WEFT_GPU QuickGoldilocks row_factor_at(uint row) {
-    return quick_of(row_factors[row], row_factors[kFactorRows + row]);
-}
 #else
+// Those of the tile, made once.
+#if defined(kept_quick)
 WEFT_GROUP(uvec2, row_factors, kFactorRows);
 WEFT_GPU void put_row_factor(uint row, Element z) {
     row_factors[row] = quick_of_montgomery(z, modulus(), kN0);
 }
-WEFT_GPU uvec2 row_factor_at(uint row) {
-    return row_factors[row];
+#else
+#if WEFT_FIELD_WORDS == 2
+WEFT_GROUP(uvec2, row_factors, kFactorRows);
+WEFT_GPU Element row_factor_at(uint row) {
+    return limbs2x32(row_factors[row]);
+}
+#else
+WEFT_GROUP(uint, row_factors, kFactorRows);
+WEFT_GPU Element row_factor_at(uint row) {
+    return limbs1x32(row_factors[row]);
+}
+#endif
+WEFT_GPU void put_row_factor(uint row, Element z) {
+    row_factors[row] = part_of(z, 0);
+}
+WEFT_GPU Element high_factor(uint first, uint row) {
+    if (flag(kNttRowFactors)) return row_factor_at(row);
+    return row_factor(row, upper_index(first));
 }
 #endif
 #endif
 
-// The product with the twiddle factor of a row.
-WEFT_GPU Element with_row_factor(Kept x, uint first, uint row) {
-#if defined(WEFT_NTT_COMPACT)
-    return kept_product(x, high_factor(first, row));
-#else
-    if (flag(kNttRowFactors)) return kept_quick(x, row_factor_at(row));
-    return kept_product(x, high_factor(first, row));
-#endif
+// The products with the twiddle factor of a row, of an element and of a value within a step.
+#if defined(kept_quick)
+WEFT_GPU Element high_product(Element x, uint first, uint row) {
+    if (flag(kNttRowFactors)) return kept_quick(x, row_factors[row]);
+    return product_of(x, row_factor(row, upper_index(first)));
 }
+WEFT_GPU Element kept_high_product(Kept x, uint first, uint row) {
+    return high_product(x, first, row);
+}
+#else
+WEFT_GPU Element high_product(Element x, uint first, uint row) {
+    return pass_product(x, high_factor(first, row));
+}
+WEFT_GPU Element kept_high_product(Kept x, uint first, uint row) {
+    return kept_product(x, high_factor(first, row));
+}
+#endif
 
 // What the pass multiplies the result in row `first_row` + j by. `first` is the position of `first_row`, and
 // `position` that of the element.
 WEFT_GPU Element finished(Kept x, uint first, uint first_row, uint j, uint position) {
-    const uint factor = p.factors + (first_row << p.split) + (index_of(first) & low_mask(p.split));
     Element y;
-    if (flag(kNttFactorsHigh)) {
-        y = with_row_factor(x, first, first_row + j);
-        if (flag(kNttFactors)) y = pass_product(y, table_at(factor + (j << p.split)));
-    } else if (flag(kNttFactors)) {
-        y = kept_product(x, table_at(factor + (j << p.split)));
+    if (flag(kNttFactors)) {
+        const uint rest = index_of(first) & low_mask(p.split);
+        y = kept_product(x, table_at(p.factors + (first_row << p.split) + rest + (j << p.split)));
+        if (flag(kNttFactorsHigh)) y = high_product(y, first, first_row + j);
+    } else if (flag(kNttFactorsHigh)) {
+        y = kept_high_product(x, first, first_row + j);
     } else {
         y = kept_settled(x);
     }
@@ -283,13 +288,13 @@ WEFT_GPU Place step_place(uint u, uint low, uint bits, bool by_columns) {
     return at;
 }
 
-#if defined(WEFT_NTT_COMPACT)
-
 // What element u is multiplied by after the step: a power that depends on the rows that remain. 0: nothing.
 WEFT_GPU uint twiddle_power(uint u, uint low, uint bits, bool by_columns) {
     const uint rest = place_of(u >> bits, low, bits, by_columns).row & low_mask(low);
     return (rest * reversed_bits(u & low_mask(bits), bits)) << (p.root_bits - low - bits);
 }
+
+#if defined(WEFT_NTT_COMPACT)
 
 // Few products in the code, because each takes many instructions: tiles are in shared memory between all
 // parts, and an invocation multiplies its own elements in loops.
@@ -330,32 +335,21 @@ WEFT_GPU void transform_tile(uint tile) {
 
 #else
 
-WEFT_GPU void put(WEFT_INOUT(Moved) m, int u, uint at, Element z) {
-#if WEFT_FIELD_WORDS == 2
-    if (kWordwise) {
-        m.at[u] = z;
-        m.from[u] = at;
-        return;
+WEFT_GPU void load_staged(uint tile) {
+    WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
+        const Place at = load_place(uint(u));
+        const uint position = position_of(tile, at);
+        put_shared(shared_at(at), load_from(in_address(position), position));
     }
-#endif
-    put_shared(at, z);
-}
-// Gets the elements at m.to after all invocations have put theirs. A compiler that moves the loads of factors
-// ahead of puts needs registers for all of these; wordwise, there are no puts between factors.
-WEFT_GPU void exchange(WEFT_INOUT(Moved) m) {
-#if WEFT_FIELD_WORDS == 2
-    if (kWordwise) {
-        WEFT_UNROLL for (int w = 0; w < 2; ++w) {
-            barrier();
-            WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) tile_plane[m.from[u]] = m.at[u].limb[w];
-            barrier();
-            WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) m.at[u].limb[w] = tile_plane[m.to[u]];
-        }
-        return;
-    }
-#endif
     barrier();
-    WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) m.at[u] = get_shared(m.to[u]);
+}
+WEFT_GPU void store_staged(uint tile) {
+    barrier();
+    WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
+        const Place at = store_place(uint(u));
+        const uint position = position_of(tile, at);
+        store_to(out_address(position), position, get_shared(shared_at(at)));
+    }
 }
 
 // The distance of neighbours of a step in memory where the bits of positions are those of addresses, and
@@ -375,6 +369,16 @@ WEFT_GPU uint shared_neighbour(Place first, uint j, uint low) {
     return shared_index(first.row | (j << low), first.column);
 }
 
+// What element u is after the step, times its power of the root.
+WEFT_GPU Element root_product(Kept x, uint u, uint low, uint bits, bool by_columns, uint roots) {
+#if defined(kept_quick)
+    const uint rest = place_of(u >> bits, low, bits, by_columns).row & low_mask(low);
+    return kept_quick(x, quick[roots + ((u & low_mask(bits)) << low) + rest]);
+#else
+    return kept_product(x, table_at(p.roots + twiddle_power(u, low, bits, by_columns)));
+#endif
+}
+
 WEFT_GPU void make_row_factors(uint tile) {
     Place origin;
     origin.row = 0u;
@@ -384,46 +388,28 @@ WEFT_GPU void make_row_factors(uint tile) {
         put_row_factor(row, row_factor(row, upper));
 }
 
-// The places of the elements of an invocation in a step.
-WEFT_GPU void find_step(WEFT_INOUT(Moved) m, uint low, uint bits, bool by_columns) {
-    WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) m.to[u] =
-        shared_neighbour(place_of(uint(u) >> bits, low, bits, by_columns), uint(u) & low_mask(bits), low);
-}
-WEFT_GPU bool step_by_columns(uint low) {
-    return flag(low == 0u && kSteps > 1u ? kNttStoreColumns : kNttLoadColumns);
-}
-
 // All in registers, and only what has to be in shared memory.
 WEFT_GPU void transform_tile(uint tile) {
     Held x;
-    Moved m;
     uint roots = p.quick_roots;  // the table of the step
+    if (flag(kNttLoadStaged)) load_staged(tile);
     WEFT_UNROLL for (uint step = 0u; step < kMostSteps; ++step) {
         if (step < kSteps) {
             const uint done = step * uint(kRadixBits), bits = min(uint(kRadixBits), kPassBits - done);
             const uint low = kPassBits - done - bits;
-            const bool by_columns = step_by_columns(low);
-            if (step == 0u && flag(kNttLoadStaged)) {
-                WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
-                    const Place at = load_place(uint(u));
-                    const uint position = position_of(tile, at);
-                    put(m, u, shared_at(at), load_from(in_address(position), position));
-                }
-            }
-            if (step != 0u || flag(kNttLoadStaged)) {
-                find_step(m, low, bits, by_columns);
-                exchange(m);
-            }
+            const bool by_columns = flag(low == 0u && kSteps > 1u ? kNttStoreColumns : kNttLoadColumns);
             WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
+                const uint j = uint(u) & low_mask(bits);
+                const Place first = place_of(uint(u) >> bits, low, bits, by_columns);
                 if (step == 0u && !flag(kNttLoadStaged)) {
-                    const uint j = uint(u) & low_mask(bits);
-                    const uint position = position_of(tile, place_of(uint(u) >> bits, low, bits, by_columns));
+                    const uint position = position_of(tile, first);
                     const uint distance = p.in_stride * distance_of(low, bits, flag(kNttLoadReversed));
-                    m.at[u] = load_from(
+                    x.at[u] = kept_of(load_from(
                         in_address(position) + neighbour(j, bits, flag(kNttLoadReversed)) * distance,
-                        position + (j << (p.low + low)));
+                        position + (j << (p.low + low))));
+                } else {
+                    x.at[u] = kept_of(get_shared(shared_neighbour(first, j, low)));
                 }
-                x.at[u] = kept_of(m.at[u]);
             }
             if (step == 0u && flag(kNttRowFactors)) make_row_factors(tile);
             butterflies(x, bits, step == 0u ? kZeroBits : 0u);
@@ -439,27 +425,21 @@ WEFT_GPU void transform_tile(uint tile) {
                 else if (j == 0u)
                     y = kept_settled(x.at[u]);
                 else
-                    y = kept_quick(x.at[u], quick_at(roots, (j << low) + (first.row & low_mask(low)),
-                                                     1u << (low + bits)));
+                    y = root_product(x.at[u], uint(u), low, bits, by_columns, roots);
                 if (low == 0u && !flag(kNttStoreStaged)) {
                     const uint distance = p.out_stride * distance_of(low, bits, flag(kNttStoreReversed));
                     store_to(
                         out_address(first_position) + neighbour(j, bits, flag(kNttStoreReversed)) * distance,
                         position, y);
                 } else {
-                    put(m, u, shared_neighbour(first, j, low), y);
+                    put_shared(shared_neighbour(first, j, low), y);
                 }
             }
+            if (low != 0u) barrier();
             roots += 1u << (low + bits);
         }
     }
-    if (!flag(kNttStoreStaged)) return;
-    WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) m.to[u] = shared_at(store_place(uint(u)));
-    exchange(m);
-    WEFT_UNROLL for (int u = 0; u < (1 << kRadixBits); ++u) {
-        const uint position = position_of(tile, store_place(uint(u)));
-        store_to(out_address(position), position, m.at[u]);
-    }
+    if (flag(kNttStoreStaged)) store_staged(tile);
 }
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of transforms: entry i is scale * base^e, where e is i if row_bits is 0. Otherwise row_bits bits of i from
-// `split` on, reversed, are multiplied by the number that the other bits make. With WEFT_NTT_QUICK, tables are quick
-// ones; see ntt_interface.glsl.h.
+// `split` on, reversed, are multiplied by the number that the other bits make. With WEFT_NTT_QUICK, of elements of 4
+// bytes, entries are plain factors and 2^32 / p times these.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "ntt_interface.glsl.h"
@@ -13,22 +13,11 @@ layout(push_constant) uniform Push {
     uint base[WEFT_FIELD_WORDS], scale[WEFT_FIELD_WORDS];
 };
 #if defined(WEFT_NTT_QUICK)
-layout(set = 0, binding = 0) writeonly buffer Out { QuickPart result[]; };
-void put(uint i, Element z) {
-#if WEFT_FIELD_WORDS == 1
-    result[first_entry + i] = quick_of_montgomery(z, modulus(), kN0);
-#else
-    const QuickGoldilocks q = quick_of_montgomery(z);
-    result[2u * first_entry + i] = uvec4(uint(q.low[0]), uint(q.low[1]), uint(q.low[2]), uint(q.low[3]));
-    result[2u * first_entry + count + i] =
-        uvec4(uint(q.high[0]), uint(q.high[1]), uint(q.high[2]), uint(q.high[3]));
-#endif
-}
+layout(set = 0, binding = 0) writeonly buffer Out { uvec2 result[]; };
+#define PUT(i, z) result[i] = quick_of_montgomery(z, modulus(), kN0)
 #else
 layout(set = 0, binding = 0) writeonly buffer Out { ElementPart result[]; };
-void put(uint i, Element z) {
-    STORE(result, first_entry + i, z);
-}
+#define PUT(i, z) STORE(result, i, z)
 #endif
 
 void main() {
@@ -47,6 +36,6 @@ void main() {
             if ((exponent & 1u) != 0u) z = product_of(z, power);
             power = product_of(power, power);
         }
-        put(i, z);
+        PUT(first_entry + i, z);
     }
 }

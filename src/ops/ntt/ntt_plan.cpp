@@ -62,16 +62,12 @@ class Planner {
         const std::uint32_t threads =
             std::min(device_.limits.max_workgroup_size[0], device_.limits.max_workgroup_invocations);
         std::uint32_t bits = radix_;
+        // Shared memory has a gap after every 16 elements, and holds factors of up to a quarter of the tile.
         while (bits + 1 <= radix_ + static_cast<std::uint32_t>(std::bit_width(std::max(threads, 1u))) - 1 &&
-               ntt_shared_bytes(f_.words, bits + 1, 0) <= device_.limits.max_shared_memory_bytes)
+               (std::uint64_t{21} << (bits + 1)) / 16 * 4 * f_.words <=
+                   device_.limits.max_shared_memory_bytes)
             ++bits;
         return bits;
-    }
-
-    /// Whether shared memory holds the factors of rows, too.
-    bool row_factors_fit(const NttPass& pass) const {
-        return ntt_shared_bytes(f_.words, pass.tile_bits, std::uint64_t{1} << pass.parameters.pass_bits) <=
-               device_.limits.max_shared_memory_bytes;
     }
 
     std::uint32_t tile_bits(std::uint64_t tile_bytes) const {
@@ -240,7 +236,7 @@ class Planner {
         std::uint32_t root_bits = 0;
         for (const NttPass& pass : plan_.passes) root_bits = std::max(root_bits, pass.parameters.pass_bits);
         add(plan_.tables, {0, 1u << root_bits, 0, 0, power(k - root_bits), f_.r});
-        if (!compact_) add_quick_roots(power);
+        if (!compact_ && f_.words == 1) add_quick_roots(power);
         FieldWords scale = r_.direction == NttDirection::inverse && !r_.scalars.has_coset
                                ? ntt_inverse_size(r_.field, k)
                                : f_.r;
@@ -254,7 +250,7 @@ class Planner {
         }
     }
 
-    /// What the shader that is not compact multiplies by between the steps of passes.
+    /// What passes multiply by between their steps.
     template <class Power>
     void add_quick_roots(const Power& power) {
         for (NttPass& pass : plan_.passes) {
@@ -294,8 +290,9 @@ class Planner {
         const std::uint32_t upper = p.low - p.split;
         if (upper == 0) return;
         p.flags |= shared::kNttFactorsHigh;
-        // A pass of one step has no barrier at which they could be complete.
-        if (!compact_ && rows > radix_ && row_factors_fit(pass)) p.flags |= shared::kNttRowFactors;
+        // Up to a quarter of the tile. A pass of one step has no barrier at which they could be complete.
+        if (!compact_ && rows > radix_ && rows + (f_.words == 1 ? 3 : 2) <= tile_)
+            p.flags |= shared::kNttRowFactors;
         p.split_top = compact_ || rows + upper <= kRowBits ? upper : (upper + 1) / 2;
         p.factors_high = add(plan_.tables, {0, 1u << (rows + p.split_top), rows, 0, power(order + p.split),
                                             p.split != 0 ? f_.r : scale});
@@ -333,26 +330,6 @@ class Planner {
 
 NttPlan plan_ntt(const DeviceInfo& device, const NttRequest& request, std::uint64_t tile_bytes) {
     return Planner(device, request, tile_bytes).make();
-}
-
-NttTurns ntt_turns(Field field, const NttPlan& plan) {
-    NttTurns turns;
-    if (plan.words == 2) {
-        FieldWords two{};
-        two.word[0] = 2;
-        const FieldWords step = ntt_power(field, to_montgomery_words(field, two), 12);
-        while (!std::equal(plan.root16.word, plan.root16.word + 2, ntt_power(field, step, turns.power).word))
-            turns.power += 2;
-        return turns;
-    }
-    FieldWords one{};
-    one.word[0] = 1;
-    for (std::uint32_t i = 0; i < 7; ++i) {
-        turns.turn[i] = montgomery_on_host(field, ntt_power(field, plan.root16, i + 1), one).word[0];
-        turns.quotient[i] = static_cast<std::uint32_t>((std::uint64_t{turns.turn[i]} << 32) /
-                                                       field_constants(field).p.word[0]);
-    }
-    return turns;
 }
 
 std::uint64_t ntt_tiles(const NttPass& pass, std::uint64_t batch) {

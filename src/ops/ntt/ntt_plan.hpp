@@ -65,7 +65,8 @@ struct NttPlan {
     std::vector<NttPass> passes;
     std::vector<NttTable> tables;  ///< of roots
     std::vector<NttTable> scales;  ///< of powers of the coset; empty: none
-    /// Of roots, with what makes products faster. None in the compact shader.
+    /// Of roots, in the form whose products are faster: for elements of 4 bytes, unless `compact`. Entries
+    /// have two words, the factor and 2^32 / p times it.
     std::vector<NttTable> quick;
     bool scratch = false;  ///< as large as the output
     std::string method;    ///< "8+8+8"
@@ -80,30 +81,11 @@ struct NttPlan {
 /// the device cannot have; unsupported - limbs64 on a device without shaderInt64.
 NttPlan plan_ntt(const DeviceInfo& device, const NttRequest& request, std::uint64_t tile_bytes = 0);
 
-/// Powers of the root of order 16 as the shader that is not compact multiplies by them.
-struct NttTurns {
-    std::uint32_t power = 1;                       ///< Goldilocks: the root is 2^(12 power)
-    std::uint32_t turn[7] = {}, quotient[7] = {};  ///< others: powers 1 to 7, and 2^32 / p times these
-};
-NttTurns ntt_turns(Field field, const NttPlan& plan);
-
 /// Workgroups of a pass over `batch` transforms.
 std::uint64_t ntt_tiles(const NttPass& pass, std::uint64_t batch);
 
 /// Entries of tables together.
 std::uint64_t ntt_entries(const std::vector<NttTable>& tables);
-
-/// Words of an entry of a quick table: the factor and a quotient, or its products with four powers of 2 in
-/// two words each.
-constexpr std::uint32_t ntt_quick_words(std::uint32_t words) {
-    return words == 1 ? 2 : 8;
-}
-
-/// Shared memory of a tile, with a gap after every 16 elements, and of `factors` of its rows.
-constexpr std::uint64_t ntt_shared_bytes(std::uint32_t words, std::uint32_t tile_bits,
-                                         std::uint64_t factors) {
-    return ((std::uint64_t{17} << tile_bits) / 16 * words + factors * ntt_quick_words(words)) * 4;
-}
 
 /// The most transforms that one set of dispatches takes: their elements fit a binding and 32-bit indices, and
 /// the scratch memory stays below `scratch_bytes`. At least one; rows begin where the device can bind.

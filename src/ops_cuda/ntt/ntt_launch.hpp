@@ -19,14 +19,11 @@ struct NttLaunch {
     const void* in = nullptr;
     const void* tables = nullptr;
     const void* scales = nullptr;
-    const void* quick = nullptr;  ///< null: the plan is for the compact shader
-    const kernels::NttTurns* turns = nullptr;
     void* out = nullptr;
 };
 
 struct NttTableLaunch {
     StreamHandle stream = nullptr;
-    bool quick = false;
     const shared::FieldConstants* field = nullptr;
     const kernels::NttTable* table = nullptr;
     void* out = nullptr;  ///< the first entry of all tables

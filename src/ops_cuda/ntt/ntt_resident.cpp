@@ -41,12 +41,8 @@ class Transforms {
           request_(request),
           function_(function),
           plan_(kernels::plan_ntt(plan_device(), request)),
-          tables_(ntt_tables(request.field, plan_.tables, false, function)),
-          scales_(plan_.scales.empty() ? tables_ : ntt_tables(request.field, plan_.scales, false, function)) {
-        if (plan_.compact) return;
-        quick_ = ntt_tables(request.field, plan_.quick, true, function);
-        turns_ = kernels::ntt_turns(request.field, plan_);
-    }
+          tables_(ntt_tables(request.field, plan_.tables, function)),
+          scales_(plan_.scales.empty() ? tables_ : ntt_tables(request.field, plan_.scales, function)) {}
 
     std::uint64_t group() const { return kernels::ntt_group(plan_device(), request_, plan_, kScratchBytes); }
     std::uint64_t element_bytes() const { return std::uint64_t{4} * plan_.words; }
@@ -68,8 +64,6 @@ class Transforms {
             l.in = pass.from == kernels::NttMemory::in ? in : memory(pass.from, out);
             l.tables = tables_.get();
             l.scales = scales_.get();
-            l.quick = quick_.get();
-            l.turns = &turns_;
             l.out = memory(pass.to, out);
             check_launch(launch(l), function_);
         }
@@ -84,8 +78,7 @@ class Transforms {
     const kernels::NttRequest& request_;
     const char* function_;
     kernels::NttPlan plan_;
-    std::shared_ptr<const void> tables_, scales_, quick_;
-    kernels::NttTurns turns_;
+    std::shared_ptr<const void> tables_, scales_;
     std::optional<Scratch> scratch_;
 };
 

@@ -40,9 +40,8 @@ struct Cache {
 };
 
 /// What decides the entries, and where they are.
-Key key_of(int device, Field field, std::uint32_t words, const std::vector<kernels::NttTable>& tables,
-           bool quick) {
-    Key key{static_cast<std::uint64_t>(device), static_cast<std::uint64_t>(field), quick ? 1u : 0u};
+Key key_of(int device, Field field, std::uint32_t words, const std::vector<kernels::NttTable>& tables) {
+    Key key{static_cast<std::uint64_t>(device), static_cast<std::uint64_t>(field)};
     for (const kernels::NttTable& t : tables) {
         key.insert(key.end(), {t.count, t.row_bits, t.split});
         key.insert(key.end(), t.base.word, t.base.word + words);
@@ -77,8 +76,8 @@ struct OwnStream {
 };
 
 std::shared_ptr<const void> made(const shared::FieldConstants& field,
-                                 const std::vector<kernels::NttTable>& tables, bool quick,
-                                 std::uint64_t bytes, const char* function) {
+                                 const std::vector<kernels::NttTable>& tables, std::uint64_t bytes,
+                                 const char* function) {
     void* data = nullptr;
     const std::string call = "cudaMalloc of " + std::to_string(bytes) + " bytes for tables";
     check(cudaMalloc(&data, bytes), function, call.c_str());
@@ -86,21 +85,20 @@ std::shared_ptr<const void> made(const shared::FieldConstants& field,
     std::shared_ptr<const void> entries(data, [](void* memory) { static_cast<void>(cudaFree(memory)); });
     const OwnStream own(function);
     for (const kernels::NttTable& table : tables)
-        check_launch(launch({own.stream, quick, &field, &table, data}), function);
+        check_launch(launch({own.stream, &field, &table, data}), function);
     check(cudaStreamSynchronize(own.stream), function, "cudaStreamSynchronize");
     return entries;
 }
 
 }  // namespace
 
-std::shared_ptr<const void> ntt_tables(Field field, const std::vector<kernels::NttTable>& tables, bool quick,
+std::shared_ptr<const void> ntt_tables(Field field, const std::vector<kernels::NttTable>& tables,
                                        const char* function) {
     int device = 0;
     check(cudaGetDevice(&device), function, "cudaGetDevice");
     const shared::FieldConstants& constants = kernels::field_constants(field);
-    Key key = key_of(device, field, constants.words, tables, quick);
-    const std::uint64_t bytes = kernels::ntt_entries(tables) *
-                                (quick ? kernels::ntt_quick_words(constants.words) : constants.words) * 4;
+    Key key = key_of(device, field, constants.words, tables);
+    const std::uint64_t bytes = kernels::ntt_entries(tables) * constants.words * 4;
     std::list<Kept> dropped;  // freed after the lock is released
     Cache& cache = Cache::all();
     const std::lock_guard lock(cache.mutex);
@@ -109,7 +107,7 @@ std::shared_ptr<const void> ntt_tables(Field field, const std::vector<kernels::N
         cache.kept.splice(cache.kept.begin(), cache.kept, at);
         return at->entries;
     }
-    cache.kept.push_front({std::move(key), made(constants, tables, quick, bytes, function), bytes});
+    cache.kept.push_front({std::move(key), made(constants, tables, bytes, function), bytes});
     cache.bytes += bytes;
     while (cache.bytes > kKeptBytes && cache.kept.size() > 1) {
         cache.bytes -= cache.kept.back().bytes;

@@ -12,10 +12,9 @@
 
 namespace weft::cuda {
 
-/// The entries of `tables` on the current device, complete; of quick tables or of others. They live as long
-/// as the pointer, and until the work that the device was given before has ended. Errors: out_of_memory,
-/// driver.
-std::shared_ptr<const void> ntt_tables(Field field, const std::vector<kernels::NttTable>& tables, bool quick,
+/// The entries of `tables` on the current device, complete. They live as long as the pointer, and until the
+/// work that the device was given before has ended. Errors: out_of_memory, driver.
+std::shared_ptr<const void> ntt_tables(Field field, const std::vector<kernels::NttTable>& tables,
                                        const char* function);
 
 }  // namespace weft::cuda

@@ -48,15 +48,25 @@ std::vector<SpecConstant> field_constants_of(const shared::FieldConstants& f, co
     return constants;
 }
 
+// Powers of the root of order 16, as the shader that is not compact multiplies by them.
 void add_turns(std::vector<SpecConstant>& constants, Field field, const NttPlan& plan) {
-    const NttTurns turns = ntt_turns(field, plan);
     if (plan.words == 2) {
-        constants.emplace_back(44u, turns.power);
+        FieldWords two{};
+        two.word[0] = 2;
+        const FieldWords step = ntt_power(field, to_montgomery_words(field, two), 12);
+        std::uint32_t turns = 1;
+        while (!std::equal(plan.root16.word, plan.root16.word + 2, ntt_power(field, step, turns).word))
+            turns += 2;
+        constants.emplace_back(44u, turns);
         return;
     }
-    for (std::uint32_t i = 0; i < 7; ++i) {
-        constants.emplace_back(44u + i, turns.turn[i]);
-        constants.emplace_back(51u + i, turns.quotient[i]);
+    FieldWords one{};
+    one.word[0] = 1;
+    for (std::uint32_t i = 1; i < 8; ++i) {
+        const std::uint64_t turn = montgomery_on_host(field, ntt_power(field, plan.root16, i), one).word[0];
+        constants.emplace_back(43u + i, static_cast<std::uint32_t>(turn));
+        constants.emplace_back(50u + i,
+                               static_cast<std::uint32_t>((turn << 32) / field_constants(field).p.word[0]));
     }
 }
 
@@ -141,7 +151,7 @@ BufferView<const std::uint32_t> ntt_table_words(const Stream& stream, Field fiel
 }
 
 BufferView<const std::uint32_t> ntt_quick_words(const Stream& stream, Field field, const NttPlan& plan) {
-    return made(stream, field, plan, NttModule::quick, plan.quick, ntt_quick_words(plan.words));
+    return made(stream, field, plan, NttModule::quick, plan.quick, 2);
 }
 
 }  // namespace weft::kernels

@@ -19,7 +19,7 @@ Program ntt_program(const Stream& stream, Field field, const NttPlan& plan, cons
 /// Tables that the backend keeps. Errors: as core::kept_buffer.
 BufferView<const std::uint32_t> ntt_table_words(const Stream& stream, Field field, const NttPlan& plan,
                                                 const std::vector<NttTable>& tables);
-/// The same for quick tables.
+/// The same of plan.quick.
 BufferView<const std::uint32_t> ntt_quick_words(const Stream& stream, Field field, const NttPlan& plan);
 
 }  // namespace weft::kernels

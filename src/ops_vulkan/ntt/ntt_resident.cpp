@@ -30,7 +30,7 @@ class Transforms {
           tables_(ntt_table_words(stream, request.field, plan_, plan_.tables)),
           scales_(plan_.scales.empty() ? tables_
                                        : ntt_table_words(stream, request.field, plan_, plan_.scales)),
-          quick_(plan_.compact ? tables_ : ntt_quick_words(stream, request.field, plan_)) {}
+          quick_(plan_.quick.empty() ? tables_ : ntt_quick_words(stream, request.field, plan_)) {}
 
     std::uint64_t group() const { return ntt_group(stream_.device(), request_, plan_, kScratchBytes); }
     std::uint64_t input_words() const { return plan_.words * request_.inputs; }
@@ -45,7 +45,7 @@ class Transforms {
             const Words from = memory(pass.from, in, out), to = memory(pass.to, in, out);
             std::vector<Stream::Argument> arguments{BufferView<const std::uint32_t>(from), tables_, scales_,
                                                     to};
-            if (!plan_.compact) arguments.push_back(quick_);
+            if (!plan_.quick.empty()) arguments.push_back(quick_);
             stream_.dispatch(ntt_program(stream_, request_.field, plan_, pass), arguments,
                              ntt_tiles(pass, count), parameters);
         }

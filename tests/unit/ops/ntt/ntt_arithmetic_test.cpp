@@ -77,15 +77,13 @@ TEST_CASE("ntt arithmetic: goldilocks in spread limbs") {
         const unsigned by = words.below(16);
         check(residue(spread_turn(a, by)) == times(residue(a), turns[by]));
         check(number(settled(wide_of(a))) % kP == residue(a));
-        // Factors with every sign of the words.
-        const std::uint64_t z =
-            words.below(2) == 0 ? y : kP / 2 + (std::uint64_t{words.below(5)} << 30) - words.below(4);
-        check(number(quick_mul(a, quick_goldilocks(limbs(z)))) % kP == times(residue(a), z));
+        check(number(wide_mul(wide_of(a), limbs(y))) % kP == times(times(residue(a), y), per_product));
         // Every number that a WideGoldilocks may hold.
         const WideGoldilocks wide{words.word(), words.word(), words.below(1 << 14)};
         const std::uint64_t value =
             static_cast<std::uint64_t>((Long{wide.top} << 64 | Long{wide.middle} << 32 | wide.low) % kP);
         check(number(settled(wide)) % kP == value);
+        check(number(wide_mul(wide, limbs(y))) % kP == times(times(value, y), per_product));
     }
     CHECK(wrong == 0);
 }
@@ -98,6 +96,10 @@ TEST_CASE("ntt arithmetic: products with a quotient") {
             const std::uint32_t a = words.word() % p, b = words.word() % p;
             const auto quotient = static_cast<std::uint32_t>((std::uint64_t{b} << 32) / p);
             wrong += lean_scale({{a}}, b, quotient, {{p}}).limb[0] == std::uint64_t{a} * b % p ? 0 : 1;
+            // A factor in Montgomery form, 2^32 times itself.
+            const Limbs1x32 form{{static_cast<std::uint32_t>((std::uint64_t{b} << 32) % p)}};
+            const uvec2 quick = quick_of_montgomery(form, {{p}}, p - 2);  // -1 / p is p - 2
+            wrong += quick.x == b && quick.y == quotient ? 0 : 1;
         }
     CHECK(wrong == 0);
 }

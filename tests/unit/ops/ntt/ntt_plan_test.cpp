@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "ops/ntt/ntt_check.hpp"
-#include "ops/ntt/ntt_kinds.hpp"
 #include "support/ntt_oracle.hpp"
 #include "support/snapshots.hpp"
 
@@ -104,32 +103,12 @@ TEST_CASE("ntt: tiles that were measured replace the planned ones, as far as the
     CHECK(tile(Field::babybear, 1) == 12);
 }
 
-TEST_CASE("ntt: the passes of large transforms are of the kinds that have code of their own") {
-    const auto known = [](const kernels::NttPlan& plan) {
-        return std::all_of(plan.passes.begin(), plan.passes.end(), [](const kernels::NttPass& pass) {
-            return kernels::ntt_kind(pass.parameters) < std::size(kernels::kNttKinds);
-        });
-    };
-    for (const Field field : {Field::goldilocks, Field::babybear}) {
-        for (std::uint32_t k = 14; k <= 27; ++k) {
-            CAPTURE(k);
-            CHECK(known(plan_of(field, k, NttOrder::nr, 8)));
-            if (k >= 21 && k <= 24) CHECK(known(plan_of(field, k, NttOrder::nn, 8)));
-        }
-        CHECK(known(plan_of(field, 24, NttOrder::rn, 8)));
-    }
-    weft::shared::NttParameters other = plan_of(Field::babybear, 24, NttOrder::nr).passes[0].parameters;
-    other.zero_bits = 1;
-    CHECK(kernels::ntt_kind(other) == std::size(kernels::kNttKinds));
-}
-
-// An entry of tables of a plan in plain form; per_r is 1 / R.
-Big entry_of(const Modulus& m, const Big& per_r, const std::vector<kernels::NttTable>& tables,
-             std::uint32_t at) {
-    const auto table = std::find_if(tables.begin(), tables.end(), [&](const kernels::NttTable& t) {
+// An entry of the tables of a plan in plain form; per_r is 1 / R.
+Big entry_of(const Modulus& m, const Big& per_r, const kernels::NttPlan& plan, std::uint32_t at) {
+    const auto table = std::find_if(plan.tables.begin(), plan.tables.end(), [&](const kernels::NttTable& t) {
         return at >= t.first && at < t.first + t.count;
     });
-    REQUIRE(table != tables.end());
+    REQUIRE(table != plan.tables.end());
     const std::uint32_t i = at - table->first, split = table->split, bits = table->row_bits;
     std::uint64_t exponent = i;
     if (bits != 0) {
@@ -170,15 +149,15 @@ TEST_CASE("ntt: the factors of a pass are the powers of the root") {
                     Big factor = m.number(1);
                     if (flag(weft::shared::kNttFactors))
                         factor = m.mul(
-                            factor, entry_of(m, per_r, plan.tables,
+                            factor, entry_of(m, per_r, plan,
                                              p.factors + (row << p.split) + (rest & ((1u << p.split) - 1))));
                     if (flag(weft::shared::kNttFactorsHigh))
-                        factor = m.mul(factor, entry_of(m, per_r, plan.tables,
+                        factor = m.mul(factor, entry_of(m, per_r, plan,
                                                         p.factors_high + row +
                                                             ((upper - (top << p.split_top)) << p.pass_bits)));
                     if (flag(weft::shared::kNttFactorsTop))
-                        factor = m.mul(factor, entry_of(m, per_r, plan.tables,
-                                                        p.factors_top + row + (top << p.pass_bits)));
+                        factor = m.mul(factor,
+                                       entry_of(m, per_r, plan, p.factors_top + row + (top << p.pass_bits)));
                     std::uint64_t reversed = 0;
                     for (std::uint32_t b = 0; b < p.pass_bits; ++b) reversed = reversed << 1 | (row >> b & 1);
                     CHECK(factor == m.power(w, reversed * rest << (log_size - p.low - p.pass_bits)));
