@@ -72,34 +72,50 @@ std::string reason_of(nb::handle object) {
     return "";
 }
 
+/// What to write instead.
+std::string text_of(Advice advice, const char* name, const std::string& cast) {
+    switch (advice) {
+        case Advice::cast:
+            break;
+        case Advice::another_array:
+            return "give an array of that dtype";
+        case Advice::field_array:
+            return std::string("write F.array(") + name + "), which takes integers modulo p";
+    }
+    return "write " + cast;
+}
+
 [[noreturn]] void refuse_dtype(const char* call, const char* name, nb::handle object,
-                               std::initializer_list<ElementType> types) {
+                               std::initializer_list<ElementType> types, Advice advice) {
     if (const PyBuffer* buffer = nullptr; nb::try_cast(object, buffer) && buffer != nullptr)
         if (std::find(types.begin(), types.end(), buffer->type) != types.end())
             refuse_type(prefix(call, name) +
                         ": a Buffer is memory of the device (need stream=, or its contents in an array)");
     const std::string want = types.size() != 0 ? weft::to_string(*types.begin()) : "float32";
     refuse_type(prefix(call, name) + ": wrong dtype (got " + name_of_dtype(object) + ", need " +
-                list_of(types) + "); write " + name + ".astype(numpy." + want + ")");
+                list_of(types) + "); " +
+                text_of(advice, name, std::string(name) + ".astype(numpy." + want + ")"));
 }
 
 /// For objects that are no array that can be read.
 [[noreturn]] void refuse_object(const char* call, const char* name, nb::handle object,
-                                std::initializer_list<ElementType> types) {
+                                std::initializer_list<ElementType> types, Advice advice) {
     if (PyCapsule_CheckExact(object.ptr()))
         refuse_type(prefix(call, name) +
                     ": a DLPack capsule can be used once, and this one was; give the array itself");
     const std::string reason = reason_of(object);
     const bool foreign = name_of_dtype(object).find('.') != std::string::npos;  // torch.float32
     if (!reason.empty() && foreign) refuse_type(prefix(call, name) + ": cannot be read: " + reason);
-    if (nb::hasattr(object, "dtype")) refuse_dtype(call, name, object, types);
+    if (nb::hasattr(object, "dtype")) refuse_dtype(call, name, object, types, advice);
     if (const PyBuffer* buffer = nullptr; nb::try_cast(object, buffer) && buffer != nullptr)
         if (std::find(types.begin(), types.end(), buffer->type) != types.end())
             refuse_type(prefix(call, name) +
                         ": a Buffer is memory of the device (need stream=, or its contents in an array)");
     const std::string want = types.size() != 0 ? weft::to_string(*types.begin()) : "float32";
-    refuse_type(prefix(call, name) + ": not an array (got " + name_of_type(object) +
-                "); write numpy.asarray(" + name + ", numpy." + want + ")");
+    const std::string cast = std::string("numpy.asarray(") + name + ", numpy." + want + ")";
+    refuse_type(prefix(call, name) + ": not an array (got " + name_of_type(object) + "); " +
+                (advice == Advice::another_array ? "give an array that can be written"
+                                                 : text_of(advice, name, cast)));
 }
 
 bool in_c_order(const nb::ndarray<nb::ro>& tensor) {
@@ -133,20 +149,23 @@ void require_place(const char* call, const char* name, const nb::ndarray<nb::ro>
 }
 
 Array read(const char* call, const char* name, nb::handle object, std::initializer_list<ElementType> types,
-           const nb::ndarray<nb::ro>& tensor, const Place& place) {
+           const nb::ndarray<nb::ro>& tensor, const Place& place, Advice advice) {
+    const bool written = advice == Advice::another_array;
     const std::optional<ElementType> type = element_type_of(tensor.dtype());
     if (!type || (types.size() != 0 && std::find(types.begin(), types.end(), *type) == types.end()))
-        refuse_dtype(call, name, object, types);
+        refuse_dtype(call, name, object, types, advice);
     if (!in_c_order(tensor))
-        refuse(prefix(call, name) + ": is not in C order; write " +
-               (place.on_cuda() ? std::string("a contiguous copy")
-                                : "numpy.ascontiguousarray(" + std::string(name) + ")"));
+        refuse(prefix(call, name) + ": is not in C order; " +
+               (written           ? "give an array in C order"
+                : place.on_cuda() ? "write a contiguous copy"
+                                  : "write numpy.ascontiguousarray(" + std::string(name) + ")"));
     require_place(call, name, tensor, place);
     Array array{
         nb::borrow<nb::any>(object), tensor, const_cast<void*>(tensor.data()), {}, tensor.size(), *type};
     array.shape.assign(tensor.shape_ptr(), tensor.shape_ptr() + tensor.ndim());
     if (reinterpret_cast<std::uintptr_t>(array.data) % std::min<std::uint32_t>(type->bytes(), 8) != 0)
-        refuse(prefix(call, name) + ": is not aligned to its elements; write " + name + ".copy()");
+        refuse(prefix(call, name) + ": is not aligned to its elements; " +
+               (written ? std::string("give an array that is") : std::string("write ") + name + ".copy()"));
     return array;
 }
 
@@ -210,27 +229,28 @@ bool take(const char* call, const char* name, nb::handle object, const Place& pl
 }  // namespace
 
 Array input(const char* call, const char* name, nb::handle object, std::initializer_list<ElementType> types,
-            const Place& place) {
+            const Place& place, Advice advice) {
     refuse_mask(call, name, object);
     nb::ndarray<nb::ro> tensor;
-    if (!take(call, name, object, place, tensor)) refuse_object(call, name, object, types);
-    return read(call, name, object, types, tensor, place);
+    if (!take(call, name, object, place, tensor)) refuse_object(call, name, object, types, advice);
+    return read(call, name, object, types, tensor, place, advice);
 }
 
 Array output(const char* call, const char* name, nb::handle object, const Place& place) {
     refuse_mask(call, name, object);
     nb::ndarray<> tensor;
     if (is_read_only(object) || !take(call, name, object, place, tensor)) {
-        Array readable = input(call, name, object, {}, place);  // says what else is wrong
+        Array readable =
+            input(call, name, object, {}, place, Advice::another_array);  // says what else is wrong
         refuse(prefix(call, name) + ": is read-only; give an array that can be written");
     }
-    return read(call, name, object, {}, nb::ndarray<nb::ro>(tensor), place);
+    return read(call, name, object, {}, nb::ndarray<nb::ro>(tensor), place, Advice::another_array);
 }
 
 Array output(const char* call, const char* name, nb::handle object, ElementType type, const Shape& shape,
              const Place& place) {
     Array array = output(call, name, object, place);
-    if (array.type != type) refuse_dtype(call, name, object, {type});
+    if (array.type != type) refuse_dtype(call, name, object, {type}, Advice::another_array);
     if (array.shape != shape)
         refuse(prefix(call, name) + ": wrong shape (got " + to_string(array.shape) + ", need " +
                to_string(shape) + ")");

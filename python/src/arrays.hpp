@@ -63,11 +63,16 @@ std::string name_of_type(nb::handle object);
 /// "(3, 4)", as Python prints a shape.
 std::string to_string(const Shape& shape);
 
+/// What a text about a wrong type says to write: a cast; nothing, for what a call writes, since a copy would
+/// take the result from the caller; or Field.array, where a cast would change numbers that are no elements.
+enum class Advice { cast, another_array, field_array };
+
 /// An array that `call` reads. `name` is that of the argument. An empty list of types accepts every type that
 /// weft knows. Errors: TypeError - no array, or another type, with the cast to write; InvalidArgument - not
 /// in C order, or not at the place.
 Array input(const char* call, const char* name, nb::handle object,
-            std::initializer_list<ElementType> types = {}, const Place& place = {});
+            std::initializer_list<ElementType> types = {}, const Place& place = {},
+            Advice advice = Advice::cast);
 
 /// An array that `call` writes. Errors: as above, and InvalidArgument - read-only, or another shape.
 Array output(const char* call, const char* name, nb::handle object, ElementType type, const Shape& shape,

@@ -36,7 +36,8 @@ PyBackend::PyBackend(std::shared_ptr<Backend> backend) : backend_(std::move(back
 }
 
 PyBackend::~PyBackend() {
-    close();
+    destroy_without_lock(cuda_device_);
+    destroy_without_lock(backend_);
 }
 
 std::shared_ptr<Backend> PyBackend::get() const {
@@ -46,7 +47,7 @@ std::shared_ptr<Backend> PyBackend::get() const {
 
 void PyBackend::close() {
     destroy_without_lock(cuda_device_);
-    destroy_without_lock(backend_);
+    destroy_alone(backend_);
 }
 
 const PyBackend& backend_of(nb::handle given) {
@@ -200,9 +201,7 @@ void bind_backend(nb::module_& module) {
             "wait_idle",
             [](const PyBackend& b) {
                 wait_for_writers();
-                const std::shared_ptr<Backend> backend = b.get();
-                const WithoutLock unlocked;
-                backend->wait_idle();
+                wait_alone([backend = b.get()] { backend->wait_idle(); });
             },
             "Waits until the device is idle, and until calls that a signal ended write to no array any more.")
         .def(

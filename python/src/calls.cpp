@@ -226,6 +226,10 @@ void run_alone(std::function<void()> work) {
     wait_for(shared, std::thread(do_work, shared, nullptr), true, [] {});
 }
 
+void wait_alone(std::function<void()> wait) {
+    run_alone([wait = std::move(wait), under_way = std::make_shared<UnderWay>()] { wait(); });
+}
+
 bool wait_with_signals(const std::function<bool(std::chrono::nanoseconds)>& wait,
                        std::optional<double> timeout_s) {
     const auto begin = Clock::now();

@@ -95,6 +95,17 @@ class Call {
 /// ends the call at once; the work ends by itself then, and holds no object of Python.
 void run_alone(std::function<void()> work);
 
+/// Waits for the device, which takes as long as its work: as run_alone, and the exit of the interpreter waits
+/// for it too.
+void wait_alone(std::function<void()> wait);
+/// Destroys `object`, which may wait for the device, in the same way. The object is gone for the caller even
+/// if a signal ends the call.
+template <class Pointer>
+void destroy_alone(Pointer& object) {
+    if (!object) return;
+    wait_alone([held = std::make_shared<Pointer>(std::move(object))] { held->reset(); });
+}
+
 /// Calls `wait` with short times until it returns true, and looks for signals between them. Without a timeout
 /// it waits forever. Returns false when the time was up.
 bool wait_with_signals(const std::function<bool(std::chrono::nanoseconds)>& wait,

@@ -30,7 +30,7 @@ std::shared_ptr<Devices> open(const Config& config) {
 PyDevices::PyDevices(const Config& config) : devices_(open(config)) {}
 
 PyDevices::~PyDevices() {
-    close();
+    destroy_without_lock(devices_);
 }
 
 std::shared_ptr<Devices> PyDevices::get() const {
@@ -44,7 +44,7 @@ std::shared_ptr<Backend> PyDevices::operator[](std::size_t index) const {
 }
 
 void PyDevices::close() {
-    destroy_without_lock(devices_);
+    destroy_alone(devices_);
 }
 
 Backend& Where::first() const {
@@ -101,9 +101,7 @@ void bind_devices(nb::module_& module) {
             "wait_idle",
             [](const PyDevices& d) {
                 wait_for_writers();
-                const std::shared_ptr<Devices> devices = d.get();
-                const WithoutLock unlocked;
-                devices->wait_idle();
+                wait_alone([devices = d.get()] { devices->wait_idle(); });
             },
             "Waits until every device that is not lost is idle, and until calls that a signal ended write to "
             "no array any more.")

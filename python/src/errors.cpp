@@ -2,6 +2,8 @@
 #include "errors.hpp"
 
 #include <exception>
+#include <stdexcept>
+#include <utility>
 
 #include <weft/error.hpp>
 #include <weft/ops/encode_error.hpp>
@@ -47,6 +49,13 @@ nb::list failures_of(const EncodeError& error) {
 }
 
 }  // namespace
+
+void require_first_import(bool& imported) {
+    if (std::exchange(imported, true))
+        throw std::runtime_error(
+            "weftgpu: was imported before in this process (need one import, by one interpreter; keep its "
+            "modules in sys.modules)");
+}
 
 void translate_errors() {
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {

@@ -54,6 +54,8 @@ Compiled compile(const std::string& file, const std::string& text, const std::st
 }  // namespace weft::python
 
 NB_MODULE(_glsl, module) {
+    static bool imported = false;
+    weft::python::require_first_import(imported);
     nb::set_leak_warnings(false);
     weft::python::translate_errors();
     module.def("compile", &weft::python::compile, nb::arg("file"), nb::arg("text"), nb::arg("name"),

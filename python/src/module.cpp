@@ -8,6 +8,8 @@
 #include "errors.hpp"
 
 NB_MODULE(_core, module) {
+    static bool imported = false;
+    weft::python::require_first_import(imported);
     // Objects that live until the interpreter exits are the caller's business.
     nanobind::set_leak_warnings(false);
     module.attr("version") = WEFT_VERSION_STRING;

@@ -30,7 +30,7 @@ void PyStream::close() {
         const Use use(*this);
         if (depth_ != 1) refuse("Stream: close() inside record()");
     }
-    destroy_without_lock(stream_);
+    destroy_alone(stream_);
 }
 
 PyStream::Use::Use(PyStream& stream) : stream_(stream) {

@@ -44,6 +44,15 @@ def int_of(call: str, name: str, value: Any) -> int:
         raise TypeError(f"{call}: {name}: wrong type (got {type(value).__name__}, need int)") from None
 
 
+def extents_of(call: str, shape: Any) -> tuple[int, ...]:
+    """A shape as a tuple; an int is that of a vector."""
+    given = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
+    extents = tuple(int_of(call, "shape", extent) for extent in given)
+    if any(extent < 0 for extent in extents):
+        raise InvalidArgument(f"{call}: shape: negative (got {extents}, need 0 or more)", "invalid_argument")
+    return extents
+
+
 def path_of(call: str, name: str, path: Any) -> str:
     """A path as text."""
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):

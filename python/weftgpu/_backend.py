@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weftgpu import _core
 from weftgpu._arguments import call_core, path_or_none
 from weftgpu._cuda import stream_number
+from weftgpu._errors import InvalidArgument
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -120,4 +121,7 @@ class Backend(_core._Backend):
         self.close()
 
     def __repr__(self) -> str:
-        return f"<weftgpu.Backend on {self.name}>"
+        try:
+            return f"<weftgpu.Backend on {self.name}>"
+        except InvalidArgument:
+            return "<weftgpu.Backend, closed>"

@@ -91,9 +91,11 @@ class Devices(_core._Devices):
 
     def close(self) -> None:
         """Closes the Backend of each device. Buffers, programs and streams that were made with one keep it open."""
-        self._close()
-        for backend in self._backends:
-            backend.close()
+        try:
+            self._close()
+        finally:
+            for backend in self._backends:
+                backend.close()
 
     def __enter__(self) -> Devices:
         return self
@@ -104,12 +106,15 @@ class Devices(_core._Devices):
         self.close()
 
     def __repr__(self) -> str:
-        return f"<weftgpu.Devices on {', '.join(self.names)}>"
+        try:
+            return f"<weftgpu.Devices on {', '.join(self.names)}>"
+        except InvalidArgument:
+            return "<weftgpu.Devices, closed>"
 
 
 def _names_of(devices: str | int | _core.Device | Iterable[str | int | _core.Device] | None) -> str | None:
-    if devices is None or isinstance(devices, (str, int, _core.Device)):
-        return name_of(devices)
+    if devices is None or isinstance(devices, (str, _core.Device)) or hasattr(devices, "__index__"):
+        return name_of(devices)  # type: ignore[arg-type]
     names = [str(name_of(device)) for device in devices]
     if not names:
         raise InvalidArgument("Devices: no devices (got an empty list, need one or more)", "invalid_argument")

@@ -146,6 +146,8 @@ def _npy_name(path: str | os.PathLike[str]) -> str:
     name = os.fspath(path)
     if not name.endswith(".npy"):
         raise InvalidArgument(f"kernel_matrix: out: a path must end in .npy (got {name!r})", "invalid_argument")
+    if os.path.isdir(name):
+        raise InvalidArgument(f"kernel_matrix: out: is a folder (got {name!r}, need a file)", "invalid_argument")
     return name
 
 
@@ -170,9 +172,13 @@ def _into_file(path: str | os.PathLike[str], x: Any, y: Any, dtype: DTypeLike | 
     part = f"{name}.{os.getpid()}.{next(_parts)}.part"
     kind = np.dtype("float32" if dtype is None else dtype)
     try:
-        k = np.lib.format.open_memmap(part, mode="w+", dtype=kind, shape=(rows, columns))
-        with open(part, "rb+") as file:  # a disk that fills up later would end the process
-            os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+        try:
+            k = np.lib.format.open_memmap(part, mode="w+", dtype=kind, shape=(rows, columns))
+            with open(part, "rb+") as file:  # a disk that fills up later would end the process
+                os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+        except OSError as error:
+            need = f"{rows * columns * kind.itemsize} bytes for K"
+            raise OSError(error.errno, f"kernel_matrix: out: {os.strerror(error.errno or 0)} ({need})", name) from None
         _compute(x, y, dtype=kind, out=k, own_out=True, **options)
         k.flush()
         os.replace(part, name)

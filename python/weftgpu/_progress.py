@@ -22,6 +22,8 @@ def with_progress(
     if not progress:
         return call(None)
     if progress is not True:
+        if not callable(progress):
+            raise TypeError(f"progress: wrong type (got {type(progress).__name__}, need True or a callable)")
         return call(progress)
     try:
         from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]

@@ -9,7 +9,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._arguments import call_core
+from weftgpu._arguments import call_core, extents_of
 from weftgpu._batch import pack_parameters
 from weftgpu._errors import InvalidArgument
 
@@ -64,7 +64,7 @@ class Buffer(_core._Buffer):
         self, shape: int | tuple[int, ...], dtype: DTypeLike = "float32", *, pinned: bool = False, cuda: bool = False,
         name: str = "", backend: Backend | Devices | None = None,
     ) -> None:
-        extents = (shape,) if isinstance(shape, int) else tuple(shape)
+        extents = extents_of("Buffer", shape)
         call_core("Buffer", _core._Buffer.__init__, self, backend, extents, dtype, pinned, cuda, name)
 
     @property

@@ -235,19 +235,67 @@ def test_control_c_ends_a_clip(run_python):
     assert out.splitlines() == ["interrupted", "True", "1 [[1.0, 0.0], [0.0, 0.0]]"]
 
 
-def test_control_c_ends_a_wait(run_python):
+@pytest.mark.parametrize("wait", ["stream.wait()", "backend.wait_idle()", "stream.close()", "backend.close()"])
+def test_control_c_ends_a_wait(run_python, wait):
     out = run_python(
         "import os, signal, threading, time, numpy as np, weftgpu\n"
-        "stream = weftgpu.Stream()\n"
-        "x = weftgpu.Buffer((700, 12)); k = weftgpu.Buffer((700, 700))\n"
+        "backend = weftgpu.Backend()\n"
+        "stream = weftgpu.Stream(backend=backend)\n"
+        "x = weftgpu.Buffer((700, 12), backend=backend); k = weftgpu.Buffer((700, 700), backend=backend)\n"
         "stream.upload(np.ones((700, 12), np.float32), x)\n"
         "w = np.ones((3, 12), np.float32)\n"
-        "weftgpu.kernel_matrix(x, out=k, stream=stream, weights=w, reupload=True)\n"
+        "for _ in range(5):\n    weftgpu.kernel_matrix(x, out=k, stream=stream, weights=w, reupload=True)\n"
+        "event = stream.submit()\n"
+        "fast = weftgpu.devices()[0].type != 'cpu'\n"
         "threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
-        "try:\n    stream.wait(); time.sleep(1)\n"
-        "except KeyboardInterrupt:\n    print('interrupted')\n"
+        f"try:\n    {wait}; time.sleep(1)\n"
+        "except KeyboardInterrupt:\n    print('interrupted', fast or not event.done())\n"
+        "del stream, x, k, backend\n"
     )
-    assert out == "interrupted\n"
+    assert out == "interrupted True\n"
+
+
+def test_a_second_import_is_refused(run_python):
+    out = run_python(
+        "import sys, weftgpu\n"
+        "for name in [name for name in sys.modules if name.startswith('weftgpu')]:\n    del sys.modules[name]\n"
+        "try:\n    import weftgpu\n"
+        "except ImportError as e:\n    print('was imported before' in str(e))\n"
+    )
+    assert out == "True\n"
+
+
+def test_what_is_closed_can_be_printed():
+    backend = weftgpu.Backend()
+    devices = weftgpu.Devices()
+    backend.close(), devices.close()
+    assert [repr(backend), repr(devices)] == ["<weftgpu.Backend, closed>", "<weftgpu.Devices, closed>"]
+
+
+def test_shapes_and_devices_of_numpy_integers():
+    assert weftgpu.Buffer(np.int64(3)).shape == (3,)
+    assert weftgpu.pinned_empty((np.int32(2), 3)).shape == (2, 3)
+    with weftgpu.Devices(np.int64(0)) as devices:
+        assert len(devices) == 1
+    with pytest.raises(weftgpu.InvalidArgument, match=r"Buffer: shape: negative \(got \(-1,\)"):
+        weftgpu.Buffer(-1)
+    with pytest.raises(TypeError, match=r"Buffer: shape: wrong type \(got float, need int\)"):
+        weftgpu.Buffer(1.5)
+
+
+def test_progress_must_be_callable():
+    x, out = np.ones((3, 2), np.float32), np.full((3, 3), 7, np.float32)
+    with pytest.raises(TypeError, match=r"progress: wrong type \(got int, need True or a callable\)"):
+        weftgpu.kernel_matrix(x, out=out, progress=1)
+    assert (out == 7).all()
+
+
+def test_advice_about_arrays_that_are_written():
+    F, a = weftgpu.Field("babybear"), weftgpu.Field("babybear").array([1, 2])
+    with pytest.raises(TypeError, match=r"out: wrong dtype \(got uint64, need uint32\); give an array of that dtype"):
+        F.add(a, a, out=np.zeros(2, np.uint64))
+    with pytest.raises(weftgpu.InvalidArgument, match="out: is not in C order; give an array in C order"):
+        F.add(a, a, out=np.zeros((2, 2), np.uint32)[:, 0])
 
 
 def test_an_exception_of_a_signal_handler_is_passed_on():

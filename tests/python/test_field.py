@@ -122,7 +122,7 @@ def test_read_only_inputs_are_taken():
 @pytest.mark.parametrize(
     "a, error, text",
     [
-        (np.zeros((3, 4), np.int64), TypeError, r"a: wrong dtype \(got int64, need uint64\); write a.astype\(numpy.uint64\)"),
+        (np.zeros((3, 4), np.int64), TypeError, r"a: wrong dtype \(got int64, need uint64\); write F.array\(a\), which takes integers modulo p"),
         (np.zeros((3, 4), np.float32), TypeError, "got float32, need uint64"),
         (np.zeros((3, 4), ">u8"), TypeError, "wrong dtype .got >u8"),
         ([1, 2, 3], TypeError, r"not an array \(got list\); write numpy.asarray\(a, numpy.uint64\)"),

@@ -41,7 +41,8 @@ void require_elements(const char* call, const char* name, const FieldInfo& info,
 
 Array operand(const char* call, const char* name, const FieldInfo& info, nb::handle object,
               const Place& place) {
-    Array array = input(call, name, object, {limb_type(info)}, place);
+    // A cast would change numbers that are negative or not below the modulus.
+    Array array = input(call, name, object, {limb_type(info)}, place, Advice::field_array);
     require_elements(call, name, info, array.shape);
     return array;
 }
