@@ -125,7 +125,7 @@ def test_read_only_inputs_are_taken():
         (np.zeros((3, 4), np.int64), TypeError, r"a: wrong dtype \(got int64, need uint64\); write F.array\(a\), which takes integers modulo p"),
         (np.zeros((3, 4), np.float32), TypeError, "got float32, need uint64"),
         (np.zeros((3, 4), ">u8"), TypeError, "wrong dtype .got >u8"),
-        ([1, 2, 3], TypeError, r"not an array \(got list\); write numpy.asarray\(a, numpy.uint64\)"),
+        ([1, 2, 3], TypeError, r"not an array \(got list\); write F.array\(a\), which takes integers modulo p"),
         (np.zeros((3, 5), np.uint64), weftgpu.InvalidArgument, r"wrong shape \(got \(3, 5\), need \(..., 4\)"),
         (np.zeros(4, np.uint64)[0], weftgpu.InvalidArgument, r"wrong shape \(got \(\)"),
         (np.zeros((4, 3), np.uint64).T, weftgpu.InvalidArgument, r"not in C order; write numpy.ascontiguousarray\(a\)"),
