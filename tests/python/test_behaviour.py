@@ -244,7 +244,7 @@ def test_control_c_ends_a_wait(run_python, wait):
         "x = weftgpu.Buffer((700, 12), backend=backend); k = weftgpu.Buffer((700, 700), backend=backend)\n"
         "stream.upload(np.ones((700, 12), np.float32), x)\n"
         "w = np.ones((3, 12), np.float32)\n"
-        "for _ in range(5):\n    weftgpu.kernel_matrix(x, out=k, stream=stream, weights=w, reupload=True)\n"
+        "for _ in range(2):\n    weftgpu.kernel_matrix(x, out=k, stream=stream, weights=w, reupload=True)\n"
         "event = stream.submit()\n"
         "fast = weftgpu.devices()[0].type != 'cpu'\n"
         "threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
