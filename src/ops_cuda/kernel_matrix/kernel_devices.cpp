@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completes <weft/cuda/devices.hpp>: kernel matrices on several devices. Shares are consecutive rows of a
-// closed form, or consecutive blocks of K in the order in which packed states are used again.
+// closed form, or consecutive blocks of K in the order in which packed states are used again; of a square K
+// from both ends, so that only some devices need all states.
 #include <weft/cuda/devices.hpp>
 
 #include <cstddef>
