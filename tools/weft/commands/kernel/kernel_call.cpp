@@ -45,7 +45,8 @@ Choice bulk_choice(const std::string& name) {
     return name == "on" ? Choice::on : name == "off" ? Choice::off : Choice::automatic;
 }
 
-void require_consistent(const KernelArguments& arguments) {
+/// The same arguments, once they were found to fit each other.
+const KernelArguments& consistent_matrix(const KernelArguments& arguments) {
     const auto refuse = [](const char* what) { throw Failure(Exit::usage, what); };
     arguments.circuit.require_consistent();
     if (arguments.jitter != 0 && !arguments.normalize) refuse("--jitter: goes with --normalize");
@@ -62,11 +63,11 @@ void require_consistent(const KernelArguments& arguments) {
         refuse("--resume: not with --backend cuda (leave one out)");
     if (arguments.tile == 0)
         refuse("--tile: out of range (got 0, need 1 or more, or -1; see weft kernel --help)");
+    return arguments;
 }
 
-}  // namespace
-
-std::unique_ptr<ArrayInput> open_samples(const std::string& path, bool states, const ArrayInput* like) {
+std::unique_ptr<ArrayInput> open_samples(const std::string& path, bool states,
+                                         const ArrayInput* like = nullptr) {
     const ElementType same[] = {like != nullptr ? like->type() : kFloat64};
     const Types types = like != nullptr ? Types(same) : states ? Types(kStates) : Types(kNumbers);
     auto input = open_table_of(path, types, states ? "(samples, 2^qubits)" : "(samples, qubits)",
@@ -89,10 +90,7 @@ std::uint32_t qubits_of(const ArrayInput& samples, bool states) {
     return qubits;
 }
 
-std::unique_ptr<ArrayInput> open_weights(const std::string& path, std::uint32_t qubits,
-                                         const std::string& as) {
-    return open_table_of(path, kNumbers, "(layers, qubits)", qubits, as);
-}
+}  // namespace
 
 void CircuitArguments::add_to(CLI::App& command) {
     command.add_option("--map", map, "Embedding of a row: angle, ry or ryrz")
@@ -124,20 +122,24 @@ KernelMatrixCircuit CircuitArguments::circuit() const {
     return {map_named(map.empty() ? "ryrz" : map), {}, reupload, scale};
 }
 
+CircuitInputs::CircuitInputs(const CircuitArguments& arguments, const std::string& of_x,
+                             const std::string& of_y)
+    : x(open_samples(of_x, arguments.states)),
+      shape{x->shape()[0], 0, qubits_of(*x, arguments.states)},
+      circuit(arguments.circuit()),
+      states(arguments.states) {
+    if (!of_y.empty()) {
+        y = open_samples(of_y, states, x.get());
+        shape.others = y->shape()[0];
+    }
+    if (!arguments.weights.empty()) {
+        weights = open_table_of(arguments.weights, kNumbers, "(layers, qubits)", shape.qubits, of_x);
+        circuit.weights = weights->array();
+    }
+}
+
 KernelCall::KernelCall(const KernelArguments& arguments)
-    : states_(arguments.circuit.states), json_(arguments.json) {
-    require_consistent(arguments);
-    circuit_ = arguments.circuit.circuit();
-    x_ = open_samples(arguments.x, states_);
-    shape_ = {x_->shape()[0], 0, qubits_of(*x_, states_)};
-    if (!arguments.y.empty()) {
-        y_ = open_samples(arguments.y, states_, x_.get());
-        shape_.others = y_->shape()[0];
-    }
-    if (!arguments.circuit.weights.empty()) {
-        weights_ = open_weights(arguments.circuit.weights, shape_.qubits, arguments.x);
-        circuit_.weights = weights_->array();
-    }
+    : inputs_(consistent_matrix(arguments).circuit, arguments.x, arguments.y), json_(arguments.json) {
     type_ = arguments.dtype == "float64" ? kFloat64 : kFloat32;
     options_.state_tile = arguments.tile;
     if (arguments.no_autotune) options_.autotune = Choice::off;
@@ -150,8 +152,8 @@ KernelCall::KernelCall(const KernelArguments& arguments)
 
 // Options about states are refused for circuits in closed form, as the library does, but by flag.
 void KernelCall::require_states_for(const KernelArguments& arguments) const {
-    const std::uint64_t layers = weights_ ? weights_->shape()[0] : 0;
-    if (states_ || (arguments.circuit.reupload && layers > 1)) return;
+    const std::uint64_t layers = inputs_.weights ? inputs_.weights->shape()[0] : 0;
+    if (inputs_.states || (arguments.circuit.reupload && layers > 1)) return;
     const auto refuse = [](const std::string& flag) {
         throw Failure(Exit::usage,
                       flag +
@@ -163,13 +165,13 @@ void KernelCall::require_states_for(const KernelArguments& arguments) const {
 }
 
 std::vector<NamedFile> KernelCall::files() const {
-    std::vector<NamedFile> all = x_->source().files("X");
+    std::vector<NamedFile> all = inputs_.x->source().files("X");
     const auto add = [&](const std::unique_ptr<ArrayInput>& input, const char* role) {
         if (!input) return;
         for (NamedFile& file : input->source().files(role)) all.push_back(std::move(file));
     };
-    add(y_, "Y");
-    add(weights_, "--weights");
+    add(inputs_.y, "Y");
+    add(inputs_.weights, "--weights");
     return all;
 }
 
@@ -180,9 +182,9 @@ auto KernelCall::naming_files(const Call& call) const try {
 } catch (const Error& error) {
     const std::string_view text = error.what();
     const std::pair<std::string_view, const ArrayInput*> arrays[] = {
-        {"kernel_matrix: x: ", x_.get()},
-        {"kernel_matrix: y: ", y_.get()},
-        {"kernel_matrix: weights: ", weights_.get()}};
+        {"kernel_matrix: x: ", inputs_.x.get()},
+        {"kernel_matrix: y: ", inputs_.y.get()},
+        {"kernel_matrix: weights: ", inputs_.weights.get()}};
     for (const auto& [begin, input] : arrays)
         if (input != nullptr && text.starts_with(begin))
             input->refuse(std::string(text.substr(begin.size())));
@@ -194,13 +196,13 @@ KernelMatrixEstimate KernelCall::estimate(const Backend& backend, const KernelMa
     const KernelMatrixOptions options{o.state_tile,    o.autotune,  o.bulk_states,
                                       o.vram_fraction, o.normalize, o.jitter};
     return naming_files([&] {
-        if (!states_) return estimate_kernel_matrix(backend, circuit_, shape, type_, options);
-        return estimate_kernel_matrix(backend, x_->type(), shape, type_, options);
+        if (!inputs_.states) return estimate_kernel_matrix(backend, inputs_.circuit, shape, type_, options);
+        return estimate_kernel_matrix(backend, inputs_.x->type(), shape, type_, options);
     });
 }
 
 KernelMatrixEstimate KernelCall::estimate(const Backend& backend, std::uint64_t samples) const {
-    return estimate(backend, {samples, shape_.others, shape_.qubits});
+    return estimate(backend, {samples, shape().others, shape().qubits});
 }
 
 OpReport KernelCall::run(Target& target, const HostArray& k) {
@@ -214,25 +216,25 @@ OpReport KernelCall::run(Target& target, KernelMatrixStore& k) {
 }
 
 OpReport KernelCall::run(const Make& make) const {
-    const ConstHostArray x = x_->array();
+    const ConstHostArray x = inputs_.x->array();
     std::optional<ConstHostArray> y;
-    if (y_) y = y_->array();
-    return naming_files([&] { return make(states_ ? nullptr : &circuit_, x, y ? &*y : nullptr); });
+    if (inputs_.y) y = inputs_.y->array();
+    return naming_files([&] { return make(inputs_.circuit_or_null(), x, y ? &*y : nullptr); });
 }
 
 template <class Matrix>
 OpReport KernelCall::run_into(Target& target, Matrix& k) {
-    const ConstHostArray x = x_->array();
+    const ConstHostArray x = inputs_.x->array();
     std::optional<ConstHostArray> y;
-    if (y_) y = y_->array();
+    if (inputs_.y) y = inputs_.y->array();
     return naming_files([&] {
-        if (states_) return target.kernel_matrix(x, y ? &*y : nullptr, k, shape_, options_);
-        return target.kernel_matrix(circuit_, x, y ? &*y : nullptr, k, shape_, options_);
+        if (inputs_.states) return target.kernel_matrix(x, y ? &*y : nullptr, k, shape(), options_);
+        return target.kernel_matrix(inputs_.circuit, x, y ? &*y : nullptr, k, shape(), options_);
     });
 }
 
 void KernelCall::require_unchanged() const {
-    for (const auto* input : {&x_, &y_, &weights_})
+    for (const auto* input : {&inputs_.x, &inputs_.y, &inputs_.weights})
         if (*input) (*input)->require_unchanged();
 }
 

@@ -44,14 +44,20 @@ struct KernelArguments {
     DeviceOptions device;
 };
 
-/// Rows of features, or of states; `like`: of as many columns and of the same type. Errors: Failure with
-/// Exit::usage.
-std::unique_ptr<ArrayInput> open_samples(const std::string& path, bool states,
-                                         const ArrayInput* like = nullptr);
-std::uint32_t qubits_of(const ArrayInput& samples, bool states);
-/// Layers for rows of that many qubits, which the file named `as` has.
-std::unique_ptr<ArrayInput> open_weights(const std::string& path, std::uint32_t qubits,
-                                         const std::string& as);
+/// The files that rows and circuit come from.
+struct CircuitInputs {
+    /// `y` may be empty. Errors: Failure with Exit::usage - files that cannot be read or have another type or
+    /// shape.
+    CircuitInputs(const CircuitArguments& arguments, const std::string& x, const std::string& y);
+
+    std::unique_ptr<ArrayInput> x, y, weights;  ///< y and weights: null if they are not given
+    KernelMatrixShape shape;
+    KernelMatrixCircuit circuit;
+    bool states;
+    /// Null: states are given.
+    const KernelMatrixCircuit* circuit_or_null() const noexcept { return states ? nullptr : &circuit; }
+};
+
 /// --normalize and --jitter.
 void add_normalize(CLI::App& command, bool& normalize, double& jitter);
 /// weft kernel apply, solve, predict and eigen.
@@ -64,12 +70,12 @@ class KernelCall {
     /// have another type or shape.
     explicit KernelCall(const KernelArguments& arguments);
 
-    const KernelMatrixShape& shape() const noexcept { return shape_; }
+    const KernelMatrixShape& shape() const noexcept { return inputs_.shape; }
     ElementType type() const noexcept { return type_; }
     KernelMatrixHostOptions& options() noexcept { return options_; }
     std::vector<NamedFile> files() const;
 
-    KernelMatrixEstimate estimate(const Backend& backend) const { return estimate(backend, shape_); }
+    KernelMatrixEstimate estimate(const Backend& backend) const { return estimate(backend, shape()); }
     /// The plan for that many samples. If Y is given, K keeps its columns; otherwise K is square.
     KernelMatrixEstimate estimate(const Backend& backend, std::uint64_t samples) const;
     OpReport run(Target& target, const HostArray& k);
@@ -89,12 +95,10 @@ class KernelCall {
     template <class Matrix>
     OpReport run_into(Target& target, Matrix& k);
 
-    std::unique_ptr<ArrayInput> x_, y_, weights_;
-    KernelMatrixShape shape_;
-    KernelMatrixCircuit circuit_;
+    CircuitInputs inputs_;
     KernelMatrixHostOptions options_;
     ElementType type_ = kFloat32;
-    bool states_ = false, json_ = false;
+    bool json_ = false;
 };
 
 }  // namespace weft::tool

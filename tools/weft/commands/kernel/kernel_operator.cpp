@@ -25,10 +25,8 @@ std::vector<To> converted(const ConstHostArray& from) {
     return to;
 }
 
-}  // namespace
-
-OperatorCall::OperatorCall(const OperatorArguments& arguments)
-    : arguments_(arguments), states_(arguments.circuit.states) {
+/// The same arguments, once they were found to fit each other.
+const OperatorArguments& consistent_operator(const OperatorArguments& arguments) {
     arguments.circuit.require_consistent();
     if (arguments.mpi && arguments.device.backend == "cuda")
         throw Failure(Exit::usage, "--mpi: not with --backend cuda (leave one out)");
@@ -44,17 +42,13 @@ OperatorCall::OperatorCall(const OperatorArguments& arguments)
     if (arguments.lambda != 0 && !arguments.y.empty())
         throw Failure(Exit::usage,
                       "--lambda: of the diagonal, which K of X with Y has none of (leave it out)");
-    circuit_ = arguments.circuit.circuit();
-    x_ = open_samples(arguments.x, states_);
-    shape_ = {x_->shape()[0], 0, qubits_of(*x_, states_)};
-    if (!arguments.y.empty()) {
-        y_ = open_samples(arguments.y, states_, x_.get());
-        shape_.others = y_->shape()[0];
-    }
-    if (!arguments.circuit.weights.empty()) {
-        weights_ = open_weights(arguments.circuit.weights, shape_.qubits, arguments.x);
-        circuit_.weights = weights_->array();
-    }
+    return arguments;
+}
+
+}  // namespace
+
+OperatorCall::OperatorCall(const OperatorArguments& arguments)
+    : arguments_(consistent_operator(arguments)), inputs_(arguments.circuit, arguments.x, arguments.y) {
     options_.normalize = arguments.normalize;
     options_.jitter = arguments.jitter;
     options_.type = arguments.dtype == "float64" ? kFloat64 : kFloat32;
@@ -65,7 +59,7 @@ void OperatorCall::read_v() {
     v_ = std::make_unique<ArrayInput>(arguments_.v, kNumbers);
     if (arguments_.dtype.empty()) options_.type = v_->type();
     const Shape& shape = v_->shape();
-    const std::uint64_t rows = arguments_.transpose ? shape_.samples : shape_.columns();
+    const std::uint64_t rows = arguments_.transpose ? inputs_.shape.samples : inputs_.shape.columns();
     if (shape.empty() || shape.size() > 2 || shape[0] != rows) {
         const std::string n = std::to_string(rows);
         v_->refuse("wrong shape (got " + to_string(shape) + ", need (" + n + ",) or (" + n + ", columns))");
@@ -86,8 +80,8 @@ Shape OperatorCall::result_shape(std::uint64_t rows) const {
 std::vector<NamedFile> OperatorCall::files() const {
     std::vector<NamedFile> all;
     for (const auto& [input, role] :
-         {std::pair(x_.get(), arguments_.x_role), std::pair(y_.get(), arguments_.y_role),
-          std::pair(v_.get(), arguments_.v_role), std::pair(weights_.get(), "--weights")})
+         {std::pair(inputs_.x.get(), arguments_.x_role), std::pair(inputs_.y.get(), arguments_.y_role),
+          std::pair(v_.get(), arguments_.v_role), std::pair(inputs_.weights.get(), "--weights")})
         if (input != nullptr)
             for (NamedFile& file : input->source().files(role)) all.push_back(std::move(file));
     return all;
@@ -140,9 +134,9 @@ void OperatorCall::refuse_by_file(const Error& error) const {
     // Predictions are an operator of new rows with those of the model.
     const bool predicts = text.starts_with("kernel_predict: ");
     for (const auto& [mark, input] :
-         {std::pair<std::string_view, const ArrayInput*>(predicts ? ": x_new: " : ": x: ", x_.get()),
-          std::pair<std::string_view, const ArrayInput*>(predicts ? ": x: " : ": y: ", y_.get()),
-          std::pair<std::string_view, const ArrayInput*>(": weights: ", weights_.get())}) {
+         {std::pair<std::string_view, const ArrayInput*>(predicts ? ": x_new: " : ": x: ", inputs_.x.get()),
+          std::pair<std::string_view, const ArrayInput*>(predicts ? ": x: " : ": y: ", inputs_.y.get()),
+          std::pair<std::string_view, const ArrayInput*>(": weights: ", inputs_.weights.get())}) {
         const std::size_t at = text.find(mark);
         // Behind the name of the function, which is one word.
         if (input != nullptr && at != std::string::npos && text.find(' ') > at)
@@ -151,7 +145,7 @@ void OperatorCall::refuse_by_file(const Error& error) const {
 }
 
 void OperatorCall::require_unchanged() const {
-    for (const auto* input : {&x_, &y_, &v_, &weights_})
+    for (const auto* input : {&inputs_.x, &inputs_.y, &v_, &inputs_.weights})
         if (*input) (*input)->require_unchanged();
 }
 

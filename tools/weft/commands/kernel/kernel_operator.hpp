@@ -41,20 +41,22 @@ class OperatorCall {
     explicit OperatorCall(const OperatorArguments& arguments);
 
     /// Null: states are given.
-    const KernelMatrixCircuit* circuit() const noexcept { return states_ ? nullptr : &circuit_; }
-    ElementType state_type() const { return x_->type(); }
-    const KernelMatrixShape& shape() const noexcept { return shape_; }
+    const KernelMatrixCircuit* circuit() const noexcept { return inputs_.circuit_or_null(); }
+    ElementType state_type() const { return inputs_.x->type(); }
+    const KernelMatrixShape& shape() const noexcept { return inputs_.shape; }
     const KernelOperatorOptions& options() const noexcept { return options_; }
     std::uint32_t columns() const noexcept { return columns_; }  ///< of V
     /// The shape of a result with `rows` rows and as many columns as V.
     Shape result_shape(std::uint64_t rows) const;
     std::vector<NamedFile> files() const;
 
-    ConstHostArray x() { return x_->array(); }
-    ConstHostArray y() { return y_->array(); }
+    ConstHostArray x() { return inputs_.x->array(); }
+    ConstHostArray y() { return inputs_.y->array(); }
     /// Errors: Failure with Exit::usage - values that are not finite in the type of the arithmetic.
     ConstHostArray v();
-    OperatorInputs inputs() { return {circuit(), x(), y_ ? y() : ConstHostArray(), shape_, options_}; }
+    OperatorInputs inputs() {
+        return {circuit(), x(), inputs_.y ? y() : ConstHostArray(), shape(), options_};
+    }
     /// Returns call(); its errors name the files of X and Y. A checkpoint that cannot be continued is an
     /// input.
     template <class Call>
@@ -75,10 +77,8 @@ class OperatorCall {
     void refuse_by_file(const Error& error) const;
 
     const OperatorArguments& arguments_;
-    const bool states_;
-    std::unique_ptr<ArrayInput> x_, y_, v_, weights_;
-    KernelMatrixShape shape_;
-    KernelMatrixCircuit circuit_;
+    CircuitInputs inputs_;
+    std::unique_ptr<ArrayInput> v_;
     KernelOperatorOptions options_;
     std::uint32_t columns_ = 1;
     std::vector<float> floats_;  // V, if its file has another type
