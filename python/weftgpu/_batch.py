@@ -9,7 +9,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._arguments import call_core
+from weftgpu._arguments import call_core, items_of
 from weftgpu._errors import Cancelled, Error, InvalidArgument
 from weftgpu._program import Program
 from weftgpu._progress import with_progress
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weftgpu._progress import Progress
 
 
-def pack_parameters(parameters: Any) -> bytes:
+def pack_parameters(call: str, parameters: Any) -> bytes:
     """Parameters as bytes: of bytes and NumPy values what they hold; of a float a float32; of an int 32 bits."""
     if parameters is None:
         return b""
@@ -30,16 +30,19 @@ def pack_parameters(parameters: Any) -> bytes:
     if hasattr(parameters, "tobytes"):  # of NumPy
         raw: bytes = parameters.tobytes()
         return raw
-    if isinstance(parameters, float):
-        return struct.pack("<f", parameters)
-    if isinstance(parameters, int):  # a bool too
-        return struct.pack("<i" if parameters < 0 else "<I", parameters)
     if isinstance(parameters, (tuple, list)):
-        return b"".join(pack_parameters(parameter) for parameter in parameters)
-    raise TypeError(
-        f"parameters: cannot be packed (got {type(parameters).__name__}, need bytes, int, float, NumPy values or a "
-        "tuple of these)"
-    )
+        return b"".join(pack_parameters(call, parameter) for parameter in parameters)
+    if not isinstance(parameters, (float, int)):  # a bool is an int
+        raise TypeError(
+            f"{call}: parameters: cannot be packed (got {type(parameters).__name__}, need bytes, int, float, NumPy values "
+            "or a tuple of these)"
+        )
+    layout = "<f" if isinstance(parameters, float) else "<i" if parameters < 0 else "<I"
+    try:
+        return struct.pack(layout, parameters)
+    except (OverflowError, struct.error):
+        need = "a number of float32" if layout == "<f" else "an int of 32 bits"
+        raise InvalidArgument(f"{call}: parameters: out of range (got {parameters}, need {need})", "invalid_argument") from None
 
 
 class Broadcast:
@@ -82,15 +85,14 @@ class Job(_core._Job):
         self, inputs: Sequence[Any], outputs: Sequence[Any], elements: int | None = None, parameters: Any = None,
         name: str = "",
     ) -> None:
-        if elements is None:
-            elements = len(outputs[0]) if outputs else 0
+        read, written = items_of("Job", "inputs", inputs, "arrays"), items_of("Job", "outputs", outputs, "arrays")
         call_core(
             "Job", _core._Job.__init__, self,
-            [given.array if isinstance(given, Broadcast) else given for given in inputs],
-            [isinstance(given, Broadcast) for given in inputs],
-            list(outputs),
+            [given.array if isinstance(given, Broadcast) else given for given in read],
+            [isinstance(given, Broadcast) for given in read],
+            written,
             elements,
-            pack_parameters(parameters),
+            pack_parameters("Job", parameters),
             name,
         )
 
@@ -98,10 +100,7 @@ class Job(_core._Job):
 def _jobs_of(call: str, program: Any, jobs: Any) -> list[Job]:
     if not isinstance(program, Program):
         raise TypeError(f"{call}: program: wrong type (got {type(program).__name__}, need Program)")
-    try:
-        given = list(jobs)
-    except TypeError:
-        raise TypeError(f"{call}: jobs: wrong type (got {type(jobs).__name__}, need an iterable of Job)") from None
+    given = items_of(call, "jobs", jobs, "Job")
     for index, job in enumerate(given):
         if not isinstance(job, Job):
             raise TypeError(f"{call}: jobs: entry {index}: wrong type (got {type(job).__name__}, need Job)")
