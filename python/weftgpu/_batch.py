@@ -166,14 +166,16 @@ class Future:
         self._pipeline, self._token, self._job = pipeline, token, job
         self._end: tuple[str, Error | None] | None = None  # the state and the failure, once the pipeline is closed
 
-    def _settle(self) -> None:
-        """Waits for the job and keeps its outcome, for the time after the pipeline."""
+    def _settle(self, wait: bool) -> None:
+        """Keeps the outcome of the job for the time after the pipeline; without ``wait``, a job that runs is given up."""
+        if self._end is not None:
+            return
         try:
-            self._pipeline._core.wait(self._token, None)
-            end: tuple[str, Error | None] = ("done", None)
+            done = self._pipeline._core.wait(self._token, None if wait else 0.0)
+            text = "Future.result: a signal ended the wait for the job while it ran, so its outputs are undefined"
+            self._end = ("done", None) if done else ("cancelled", Cancelled(text, "cancelled"))
         except Error as error:
-            end = (self._pipeline._core.state(self._token), error)
-        self._end = end
+            self._end = (self._pipeline._core.state(self._token), error)
 
     @property
     def state(self) -> str:
@@ -319,17 +321,32 @@ class JobPipeline:
         return self._core.report()
 
     def close(self) -> None:
-        """Cancels queued jobs and waits for running ones. Futures keep their outcome."""
+        """Cancels queued jobs and waits for running ones. Futures keep their outcome.
+
+        Ctrl-C, or a signal handler that raises, ends the wait. The futures of jobs that still run then raise Cancelled,
+        and their outputs are undefined; the next call of weftgpu waits until nothing writes to them.
+        """
+        self._close(True)
+
+    def _close(self, wait: bool) -> None:
         if self._closed:
             return
         self._closed = True
+        futures = list(self._futures)
         try:
             for token in reversed(list(self._unfinished)):
                 self._core.cancel(token)
-            for future in list(self._futures):
-                future._settle()
+            for future in futures:
+                future._settle(wait)
+        except BaseException:  # of a signal handler
+            wait = False
+            raise
         finally:
-            self._core.close()
+            try:
+                for future in futures:
+                    future._settle(False)
+            finally:
+                self._core.close(self._unfinished, wait)
 
     def __enter__(self) -> JobPipeline:
         return self
@@ -337,11 +354,17 @@ class JobPipeline:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
+        wait = kind is None or not issubclass(kind, KeyboardInterrupt)
         try:
             if kind is None:
                 self.wait_all()
+        except Error:  # of a job
+            raise
+        except BaseException:  # of a signal handler
+            wait = False
+            raise
         finally:
-            self.close()
+            self._close(wait)
 
 
 _open: weakref.WeakSet[JobPipeline] = weakref.WeakSet()
