@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include "buffer.hpp"
+#include "capsules.hpp"
 #include "cuda/cuda.hpp"
 #include "errors.hpp"
 
@@ -61,17 +64,6 @@ std::string list_of(std::initializer_list<ElementType> types) {
     return text.empty() ? "a number type" : text;
 }
 
-/// Why the array does not give its memory away, as its library says it; empty if it does.
-std::string reason_of(nb::handle object) {
-    if (!nb::hasattr(object, "__dlpack__")) return "";
-    try {
-        object.attr("__dlpack__")();
-    } catch (const nb::python_error& e) {
-        return nb::cast<std::string>(nb::str(e.value()));
-    }
-    return "";
-}
-
 /// What to write instead.
 std::string text_of(Advice advice, const char* name, const std::string& cast) {
     switch (advice) {
@@ -97,13 +89,11 @@ std::string text_of(Advice advice, const char* name, const std::string& cast) {
                 text_of(advice, name, std::string(name) + ".astype(numpy." + want + ")"));
 }
 
-/// For objects that are no array that can be read.
+/// For objects that are no array that can be read. `reason`: why the array does not give its memory away, as
+/// its library says it; may be empty.
 [[noreturn]] void refuse_object(const char* call, const char* name, nb::handle object,
-                                std::initializer_list<ElementType> types, Advice advice) {
-    if (PyCapsule_CheckExact(object.ptr()))
-        refuse_type(prefix(call, name) +
-                    ": a DLPack capsule can be used once, and this one was; give the array itself");
-    const std::string reason = reason_of(object);
+                                std::initializer_list<ElementType> types, Advice advice,
+                                const std::string& reason) {
     const bool foreign = name_of_dtype(object).find('.') != std::string::npos;  // torch.float32
     if (!reason.empty() && foreign) refuse_type(prefix(call, name) + ": cannot be read: " + reason);
     if (nb::hasattr(object, "dtype")) refuse_dtype(call, name, object, types, advice);
@@ -193,19 +183,15 @@ std::string to_string(const Shape& shape) {
 
 namespace {
 
-/// The object, or a memoryview of it if it has only the buffer protocol: a memoryview always has strides,
-/// which ctypes leaves out.
-nb::object with_strides(nb::handle object) {
-    if (is_numpy(object) || nb::hasattr(object, "__dlpack__")) return nb::borrow(object);
-    PyObject* const view = PyMemoryView_FromObject(object.ptr());
-    if (view != nullptr) return nb::steal(view);
-    PyErr_Clear();  // no buffer either, which the caller reports
-    return nb::borrow(object);
+/// An object that has the buffer protocol as a tensor, by a memoryview: that always has strides, which ctypes
+/// leaves out.
+template <class Tensor>
+bool take_buffer(nb::handle object, Tensor& tensor) {
+    const nb::object view = nb::steal(PyMemoryView_FromObject(object.ptr()));
+    if (view.is_valid()) return nb::try_cast(view, tensor, false);
+    PyErr_Clear();  // no buffer, which the caller reports
+    return false;
 }
-
-}  // namespace
-
-namespace {
 
 /// numpy.ma's arrays give their numbers away without the mask.
 void refuse_mask(const char* call, const char* name, nb::handle object) {
@@ -214,16 +200,34 @@ void refuse_mask(const char* call, const char* name, nb::handle object) {
                     ".filled(value)");
 }
 
-/// `object` as a tensor; false if it is none, or read-only and T is not.
+/// `object` as a tensor; false if it is none, or read-only and T is not. `reason`: what its library says
+/// then.
 template <class Tensor>
-bool take(const char* call, const char* name, nb::handle object, const Place& place, Tensor& tensor) {
-    if (!place.on_cuda()) return nb::try_cast(with_strides(object), tensor, false);
-    if (cuda_device_of(object) < 0)
-        refuse(prefix(call, name) +
-               ": is not on a CUDA device, where another array of the call is; copy it to "
-               "CUDA device " +
-               std::to_string(place.ordinal) + " first");
-    return nb::try_cast(cuda_capsule(prefix(call, name), object, place.stream), tensor, false);
+bool take(const char* call, const char* name, nb::handle object, const Place& place, Tensor& tensor,
+          std::string& reason) {
+    if (place.on_cuda()) {
+        if (cuda_device_of(object) < 0)
+            refuse(prefix(call, name) +
+                   ": is not on a CUDA device, where another array of the call is; copy it to CUDA device " +
+                   std::to_string(place.ordinal) + " first");
+        const nb::object capsule = cuda_capsule(prefix(call, name), object, place.stream);
+        require_unused(prefix(call, name), capsule);
+        return nb::try_cast(capsule, tensor, false);
+    }
+    // nanobind asks no array but NumPy's own, which give a new capsule each time.
+    if (is_numpy(object)) return nb::try_cast(object, tensor, false);
+    if (PyCapsule_CheckExact(object.ptr())) {
+        if (const std::string fault = fault_of(object); !fault.empty())
+            refuse_type(prefix(call, name) + ": " + fault);
+        return nb::try_cast(object, tensor, false);
+    }
+    if (nb::hasattr(object, "__dlpack__")) {
+        Exported exported =
+            export_array(prefix(call, name), object, !std::is_same_v<Tensor, nb::ndarray<nb::ro>>);
+        reason = std::move(exported.reason);
+        if (exported.capsule.is_valid()) return nb::try_cast(exported.capsule, tensor, false);
+    }
+    return take_buffer(object, tensor);
 }
 
 }  // namespace
@@ -232,14 +236,47 @@ Array input(const char* call, const char* name, nb::handle object, std::initiali
             const Place& place, Advice advice) {
     refuse_mask(call, name, object);
     nb::ndarray<nb::ro> tensor;
-    if (!take(call, name, object, place, tensor)) refuse_object(call, name, object, types, advice);
+    std::string reason;
+    if (!take(call, name, object, place, tensor, reason))
+        refuse_object(call, name, object, types, advice, reason);
     return read(call, name, object, types, tensor, place, advice);
+}
+
+namespace {
+
+/// The type whose values are all of `type`, in half the bits; `type` itself if there is none.
+ElementType narrower(ElementType type) {
+    return type == kFloat64 ? kFloat32 : type == kComplex128 ? kComplex64 : type;
+}
+
+}  // namespace
+
+Array input_like(const char* call, const char* name, nb::handle object, ElementType type,
+                 const Place& place) {
+    const ElementType narrow = narrower(type);
+    if (place.on_cuda() || narrow == type) return input(call, name, object, {type}, place);
+    const Array given = input(call, name, object, {type, narrow}, place);
+    if (given.type == type) return given;
+    const Array wide = new_array(type, given.shape);
+    const auto* const from = static_cast<const float*>(given.data);
+    std::copy(from, from + given.bytes() / sizeof(float), static_cast<double*>(wide.data));
+    return wide;
+}
+
+nb::object numpy_view(Array array) {
+    if (is_numpy(array.object)) return array.object;
+    auto held = std::make_unique<Array>(std::move(array));
+    const nb::capsule owner(held.get(), [](void* gone) noexcept { delete static_cast<Array*>(gone); });
+    const Array& of = *held.release();
+    return nb::cast(nb::ndarray<nb::numpy, nb::ro>(of.data, of.shape.size(), of.shape.data(), owner, nullptr,
+                                                   dlpack_type(of.type), nb::device::cpu::value));
 }
 
 Array output(const char* call, const char* name, nb::handle object, const Place& place) {
     refuse_mask(call, name, object);
     nb::ndarray<> tensor;
-    if (is_read_only(object) || !take(call, name, object, place, tensor)) {
+    std::string reason;
+    if (is_read_only(object) || !take(call, name, object, place, tensor, reason)) {
         Array readable =
             input(call, name, object, {}, place, Advice::another_array);  // says what else is wrong
         refuse(prefix(call, name) + ": is read-only; give an array that can be written");
@@ -315,7 +352,13 @@ void refuse_on_cuda(const char* call, std::initializer_list<std::pair<const char
 }
 
 ElementType element_type_of(const char* call, nb::handle dtype) {
-    const auto text = nb::cast<std::string>(numpy_function("dtype")(dtype).attr("name"));
+    std::string text;
+    try {
+        text = nb::cast<std::string>(numpy_function("dtype")(dtype).attr("name"));
+    } catch (const nb::python_error& error) {
+        if (!error.matches(PyExc_Exception)) throw;
+        text = nb::cast<std::string>(nb::repr(dtype));
+    }
     for (const ElementType type : kKnown)
         if (weft::to_string(type) == text) return type;
     refuse_type(std::string(call) + ": unknown dtype (got " + text +

@@ -74,6 +74,15 @@ Array input(const char* call, const char* name, nb::handle object,
             std::initializer_list<ElementType> types = {}, const Place& place = {},
             Advice advice = Advice::cast);
 
+/// An array that must have the type of another one: float32 is widened to float64 and complex64 to
+/// complex128, which is exact, in a new array. Not on a CUDA device. Errors: as above.
+Array input_like(const char* call, const char* name, nb::handle object, ElementType type,
+                 const Place& place = {});
+
+/// An array in host memory as one of NumPy, of the same memory, which must not be written unless it was
+/// NumPy's.
+nb::object numpy_view(Array array);
+
 /// An array that `call` writes. Errors: as above, and InvalidArgument - read-only, or another shape.
 Array output(const char* call, const char* name, nb::handle object, ElementType type, const Shape& shape,
              const Place& place = {});

@@ -74,7 +74,7 @@ class PyPipeline {
         const WithoutLock unlocked;
         pipeline_ = where([&](auto& on) { return std::make_unique<JobPipeline>(on, program, options); });
     }
-    ~PyPipeline() { close(); }
+    ~PyPipeline() { destroy_without_lock(pipeline_); }
     PyPipeline(const PyPipeline&) = delete;
     PyPipeline& operator=(const PyPipeline&) = delete;
 
@@ -112,14 +112,19 @@ class PyPipeline {
         if (done) with([&](JobPipeline& pipeline) { return pipeline.wait({token}); });
         return done;
     }
-    /// Cancels queued jobs and waits for running ones.
-    void close() {
+    /// Cancels queued jobs. Running ones write to the arrays that `jobs` keeps, and are waited for, unless a
+    /// signal ends that or there is no `wait`.
+    void close(nb::object jobs, bool wait) {
         std::unique_ptr<JobPipeline> closed;
         {
+            const WithoutLock unlocked;
             const std::lock_guard lock(mutex_);
             closed = std::move(pipeline_);
         }
-        destroy_without_lock(closed);
+        if (!closed) return;
+        using Held = std::pair<std::unique_ptr<JobPipeline>, nb::object>;
+        const auto held = std::make_shared<Held>(std::move(closed), std::move(jobs));
+        finish_writing([held] { held->first.reset(); }, wait);
     }
 
   private:
@@ -182,7 +187,7 @@ void bind_batch(nb::module_& module) {
         .def("cancel", &PyPipeline::cancel)
         .def("wait", &PyPipeline::wait, nb::arg("token"), nb::arg("timeout_s").none())
         .def("report", &PyPipeline::report)
-        .def("close", &PyPipeline::close);
+        .def("close", &PyPipeline::close, nb::arg("jobs"), nb::arg("wait"));
 }
 
 }  // namespace weft::python

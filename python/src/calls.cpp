@@ -97,6 +97,18 @@ void check_signals() {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
+/// Leaves the work to itself, which nobody waits for; false: it is done. While it `writes` to arrays of the
+/// caller, later calls wait for it.
+bool leave(WatchedWork& shared, std::thread& worker, bool writes) {
+    const std::lock_guard lock(shared.mutex);
+    if (shared.done) return false;
+    shared.abandoned = true;
+    shared.writes = writes;
+    if (writes) exit_state().writers.fetch_add(1);
+    worker.detach();
+    return true;
+}
+
 /// Waits for `shared`, whose work `worker` does. When a signal handler raises, `interrupted` is called, and
 /// nobody waits for the work then: immediately if it `abandon`s an output that the caller has not seen, else
 /// after the time of kWriterPatience, and later calls wait for it.
@@ -116,14 +128,7 @@ void wait_for(const std::shared_ptr<WatchedWork>& shared, std::thread worker, bo
             interrupted();
             patience = Clock::now() + (abandon ? std::chrono::milliseconds(0) : kWriterPatience);
         }
-        if (Clock::now() < patience) continue;
-        const std::lock_guard lock(shared->mutex);
-        if (shared->done) continue;
-        shared->abandoned = true;
-        shared->writes = !abandon;
-        if (shared->writes) exit_state().writers.fetch_add(1);
-        worker.detach();
-        throw std::move(*interrupt);
+        if (Clock::now() >= patience && leave(*shared, worker, !abandon)) throw std::move(*interrupt);
     }
     worker.join();
     if (interrupt) throw std::move(*interrupt);
@@ -228,6 +233,23 @@ void run_alone(std::function<void()> work) {
 
 void wait_alone(std::function<void()> wait) {
     run_alone([wait = std::move(wait), under_way = std::make_shared<UnderWay>()] { wait(); });
+}
+
+void finish_writing(std::function<void()> finish, bool wait) {
+    if (wait && !on_main_thread()) {
+        const WithoutLock unlocked;
+        return finish();
+    }
+    const auto shared = std::make_shared<WatchedWork>();
+    shared->work = std::move(finish);
+    std::thread worker(do_work, shared, std::make_unique<UnderWay>());
+    if (wait) return wait_for(shared, std::move(worker), false, [] {});
+    {
+        const WithoutLock unlocked;
+        std::unique_lock lock(shared->mutex);
+        shared->changed.wait_for(lock, kWriterPatience, [&] { return shared->done; });
+    }
+    if (!leave(*shared, worker, true)) worker.join();
 }
 
 bool wait_with_signals(const std::function<bool(std::chrono::nanoseconds)>& wait,

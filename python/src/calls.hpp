@@ -106,6 +106,10 @@ void destroy_alone(Pointer& object) {
     wait_alone([held = std::make_shared<Pointer>(std::move(object))] { held->reset(); });
 }
 
+/// `finish` waits for work that writes to arrays of the caller, which it keeps. A signal handler that raises,
+/// or no `wait`, leaves it to itself after a moment, and later calls wait until it has ended.
+void finish_writing(std::function<void()> finish, bool wait);
+
 /// Calls `wait` with short times until it returns true, and looks for signals between them. Without a timeout
 /// it waits forever. Returns false when the time was up.
 bool wait_with_signals(const std::function<bool(std::chrono::nanoseconds)>& wait,

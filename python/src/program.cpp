@@ -3,8 +3,10 @@
 #include "program.hpp"
 
 #include <cstring>
+#include <optional>
 
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -90,28 +92,44 @@ Bindings bindings_of(const Program& program) {
     return all;
 }
 
+/// The elements of a job for which the caller gives no number.
+std::uint64_t elements_of(const std::vector<Array>& outputs) {
+    if (outputs.empty()) return 0;
+    if (outputs[0].shape.empty())
+        refuse("Job: outputs[0]: has no axis (need one of its elements, or elements=)");
+    return outputs[0].shape[0];
+}
+
+void require_whole(const std::string& argument, const Array& array, std::uint64_t elements) {
+    if (elements != 0 && array.size % elements != 0)
+        refuse("Job: " + argument + ": an element has no whole number of items (got " +
+               std::to_string(array.size) + " items for " + std::to_string(elements) +
+               " elements); give elements=, or Broadcast for an array that every chunk reads whole");
+}
+
 PyJob make_job(const std::vector<nb::object>& inputs, const std::vector<bool>& every_chunk,
-               const std::vector<nb::object>& outputs, std::uint64_t elements, const nb::bytes& parameters,
-               const std::string& name) {
+               const std::vector<nb::object>& outputs, std::optional<std::uint64_t> given,
+               const nb::bytes& parameters, const std::string& name) {
     PyJob made;
-    const auto require_whole = [elements](const std::string& argument, const Array& array) {
-        if (elements != 0 && array.size % elements != 0)
-            refuse("Job: " + argument + ": an element has no whole number of items (got " +
-                   std::to_string(array.size) + " items for " + std::to_string(elements) +
-                   " elements); give elements=, or Broadcast for an array that every chunk reads whole");
+    const auto nth = [](const char* list, std::size_t i) {
+        return std::string(list) + "[" + std::to_string(i) + "]";
     };
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        made.arrays.push_back(input("Job", nth("inputs", i).c_str(), inputs[i]));
+    std::vector<Array> written;
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        written.push_back(output("Job", nth("outputs", i).c_str(), outputs[i]));
+    const std::uint64_t elements = given ? *given : elements_of(written);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const std::string argument = "inputs[" + std::to_string(i) + "]";
-        const Array& array = made.arrays.emplace_back(input("Job", argument.c_str(), inputs[i]));
-        if (!every_chunk[i]) require_whole(argument, array);
+        const Array& array = made.arrays[i];
+        if (!every_chunk[i]) require_whole(nth("inputs", i), array, elements);
         made.job.inputs.push_back({array.data, static_cast<std::size_t>(array.bytes()), every_chunk[i]});
     }
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-        const std::string argument = "outputs[" + std::to_string(i) + "]";
-        const Array& array = made.arrays.emplace_back(output("Job", argument.c_str(), outputs[i]));
-        require_whole(argument, array);
-        made.job.outputs.push_back({array.data, static_cast<std::size_t>(array.bytes())});
+        require_whole(nth("outputs", i), written[i], elements);
+        made.job.outputs.push_back({written[i].data, static_cast<std::size_t>(written[i].bytes())});
     }
+    made.arrays.insert(made.arrays.end(), written.begin(), written.end());
     made.job.elements = elements;
     made.job.parameters = parameters_of("Job", parameters);
     made.job.name = name;
@@ -148,11 +166,11 @@ void bind_program(nb::module_& module) {
         .def(
             "__init__",
             [](PyJob* self, const std::vector<nb::object>& inputs, const std::vector<bool>& every_chunk,
-               const std::vector<nb::object>& outputs, std::uint64_t elements, const nb::bytes& parameters,
-               const std::string& name) {
+               const std::vector<nb::object>& outputs, std::optional<std::uint64_t> elements,
+               const nb::bytes& parameters, const std::string& name) {
                 new (self) PyJob(make_job(inputs, every_chunk, outputs, elements, parameters, name));
             },
-            nb::arg("inputs"), nb::arg("every_chunk"), nb::arg("outputs"), nb::arg("elements"),
+            nb::arg("inputs"), nb::arg("every_chunk"), nb::arg("outputs"), nb::arg("elements").none(),
             nb::arg("parameters"), nb::arg("name"))
         .def_prop_ro("elements", [](const PyJob& j) { return j.job.elements; })
         .def_prop_ro("name", [](const PyJob& j) { return j.job.name; })

@@ -44,13 +44,31 @@ def int_of(call: str, name: str, value: Any) -> int:
         raise TypeError(f"{call}: {name}: wrong type (got {type(value).__name__}, need int)") from None
 
 
-def extents_of(call: str, shape: Any) -> tuple[int, ...]:
+def extents_of(call: str, shape: Any, name: str = "shape") -> tuple[int, ...]:
     """A shape as a tuple; an int is that of a vector."""
-    given = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
-    extents = tuple(int_of(call, "shape", extent) for extent in given)
+    given = tuple(shape) if hasattr(shape, "__iter__") and getattr(shape, "ndim", 1) != 0 else (shape,)
+    extents = tuple(int_of(call, name, extent) for extent in given)
     if any(extent < 0 for extent in extents):
-        raise InvalidArgument(f"{call}: shape: negative (got {extents}, need 0 or more)", "invalid_argument")
+        raise InvalidArgument(f"{call}: {name}: negative (got {extents}, need 0 or more)", "invalid_argument")
     return extents
+
+
+def items_of(call: str, name: str, items: Any, kind: str) -> list[Any]:
+    """The items of an iterable. One array, or one text, is none."""
+    if not isinstance(items, str) and not hasattr(items, "__dlpack__") and not _converts(memoryview, items):
+        try:
+            return list(items)
+        except TypeError:
+            pass
+    raise TypeError(f"{call}: {name}: wrong type (got {type(items).__name__}, need an iterable of {kind})")
+
+
+def mapping_of(call: str, name: str, mapping: Any, kind: str) -> dict[Any, Any]:
+    if mapping is None:
+        return {}
+    if not hasattr(mapping, "items"):
+        raise TypeError(f"{call}: {name}: wrong type (got {type(mapping).__name__}, need a mapping of {kind})")
+    return dict(mapping)
 
 
 def path_of(call: str, name: str, path: Any) -> str:
@@ -108,12 +126,21 @@ def plain_error(
         return TypeError(f"{call}: {counted}")
     for name, kind, _ in declared:
         value = named.get(name, given.get(name))
-        if kind.startswith("int") and isinstance(value, int) and not 0 <= value < 1 << 32:
-            text = f"{call}: {name}: out of range (got {value}, need an int of its range)"
-            return InvalidArgument(text, "invalid_argument")
+        for number in _ints_of(kind, value):
+            if not 0 <= number < 1 << 32:
+                text = f"{call}: {name}: out of range (got {value}, need {'an int' if kind.startswith('int') else 'ints'} of its range)"
+                return InvalidArgument(text, "invalid_argument")
     got = ", ".join(type(value).__name__ for value in (*arguments, *named.values()))
     need = ", ".join(f"{name}: {_shown(kind)}" for name, kind, _ in declared)
     return TypeError(f"{call}: arguments of wrong types (got {got}; need {need})")
+
+
+def _ints_of(kind: str, value: Any) -> list[int]:
+    """The integers of an argument that is declared as one, or as a sequence of them."""
+    some: tuple[Any, ...] = (value,) if kind.startswith("int") else ()
+    if kind.startswith("collections.abc.Sequence[int]") and value is not None:
+        some = tuple(value)
+    return [operator.index(one) for one in some if _converts(operator.index, one)]
 
 
 def _wrong_count(

@@ -9,7 +9,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._arguments import call_core
+from weftgpu._arguments import call_core, items_of
 from weftgpu._errors import Cancelled, Error, InvalidArgument
 from weftgpu._program import Program
 from weftgpu._progress import with_progress
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weftgpu._progress import Progress
 
 
-def pack_parameters(parameters: Any) -> bytes:
+def pack_parameters(call: str, parameters: Any) -> bytes:
     """Parameters as bytes: of bytes and NumPy values what they hold; of a float a float32; of an int 32 bits."""
     if parameters is None:
         return b""
@@ -30,16 +30,19 @@ def pack_parameters(parameters: Any) -> bytes:
     if hasattr(parameters, "tobytes"):  # of NumPy
         raw: bytes = parameters.tobytes()
         return raw
-    if isinstance(parameters, float):
-        return struct.pack("<f", parameters)
-    if isinstance(parameters, int):  # a bool too
-        return struct.pack("<i" if parameters < 0 else "<I", parameters)
     if isinstance(parameters, (tuple, list)):
-        return b"".join(pack_parameters(parameter) for parameter in parameters)
-    raise TypeError(
-        f"parameters: cannot be packed (got {type(parameters).__name__}, need bytes, int, float, NumPy values or a "
-        "tuple of these)"
-    )
+        return b"".join(pack_parameters(call, parameter) for parameter in parameters)
+    if not isinstance(parameters, (float, int)):  # a bool is an int
+        raise TypeError(
+            f"{call}: parameters: cannot be packed (got {type(parameters).__name__}, need bytes, int, float, NumPy values "
+            "or a tuple of these)"
+        )
+    layout = "<f" if isinstance(parameters, float) else "<i" if parameters < 0 else "<I"
+    try:
+        return struct.pack(layout, parameters)
+    except (OverflowError, struct.error):
+        need = "a number of float32" if layout == "<f" else "an int of 32 bits"
+        raise InvalidArgument(f"{call}: parameters: out of range (got {parameters}, need {need})", "invalid_argument") from None
 
 
 class Broadcast:
@@ -82,15 +85,14 @@ class Job(_core._Job):
         self, inputs: Sequence[Any], outputs: Sequence[Any], elements: int | None = None, parameters: Any = None,
         name: str = "",
     ) -> None:
-        if elements is None:
-            elements = len(outputs[0]) if outputs else 0
+        read, written = items_of("Job", "inputs", inputs, "arrays"), items_of("Job", "outputs", outputs, "arrays")
         call_core(
             "Job", _core._Job.__init__, self,
-            [given.array if isinstance(given, Broadcast) else given for given in inputs],
-            [isinstance(given, Broadcast) for given in inputs],
-            list(outputs),
+            [given.array if isinstance(given, Broadcast) else given for given in read],
+            [isinstance(given, Broadcast) for given in read],
+            written,
             elements,
-            pack_parameters(parameters),
+            pack_parameters("Job", parameters),
             name,
         )
 
@@ -98,10 +100,7 @@ class Job(_core._Job):
 def _jobs_of(call: str, program: Any, jobs: Any) -> list[Job]:
     if not isinstance(program, Program):
         raise TypeError(f"{call}: program: wrong type (got {type(program).__name__}, need Program)")
-    try:
-        given = list(jobs)
-    except TypeError:
-        raise TypeError(f"{call}: jobs: wrong type (got {type(jobs).__name__}, need an iterable of Job)") from None
+    given = items_of(call, "jobs", jobs, "Job")
     for index, job in enumerate(given):
         if not isinstance(job, Job):
             raise TypeError(f"{call}: jobs: entry {index}: wrong type (got {type(job).__name__}, need Job)")
@@ -167,14 +166,16 @@ class Future:
         self._pipeline, self._token, self._job = pipeline, token, job
         self._end: tuple[str, Error | None] | None = None  # the state and the failure, once the pipeline is closed
 
-    def _settle(self) -> None:
-        """Waits for the job and keeps its outcome, for the time after the pipeline."""
+    def _settle(self, wait: bool) -> None:
+        """Keeps the outcome of the job for the time after the pipeline; without ``wait``, a job that runs is given up."""
+        if self._end is not None:
+            return
         try:
-            self._pipeline._core.wait(self._token, None)
-            end: tuple[str, Error | None] = ("done", None)
+            done = self._pipeline._core.wait(self._token, None if wait else 0.0)
+            text = "Future.result: a signal ended the wait for the job while it ran, so its outputs are undefined"
+            self._end = ("done", None) if done else ("cancelled", Cancelled(text, "cancelled"))
         except Error as error:
-            end = (self._pipeline._core.state(self._token), error)
-        self._end = end
+            self._end = (self._pipeline._core.state(self._token), error)
 
     @property
     def state(self) -> str:
@@ -320,17 +321,32 @@ class JobPipeline:
         return self._core.report()
 
     def close(self) -> None:
-        """Cancels queued jobs and waits for running ones. Futures keep their outcome."""
+        """Cancels queued jobs and waits for running ones. Futures keep their outcome.
+
+        Ctrl-C, or a signal handler that raises, ends the wait. The futures of jobs that still run then raise Cancelled,
+        and their outputs are undefined; the next call of weftgpu waits until nothing writes to them.
+        """
+        self._close(True)
+
+    def _close(self, wait: bool) -> None:
         if self._closed:
             return
         self._closed = True
+        futures = list(self._futures)
         try:
             for token in reversed(list(self._unfinished)):
                 self._core.cancel(token)
-            for future in list(self._futures):
-                future._settle()
+            for future in futures:
+                future._settle(wait)
+        except BaseException:  # of a signal handler
+            wait = False
+            raise
         finally:
-            self._core.close()
+            try:
+                for future in futures:
+                    future._settle(False)
+            finally:
+                self._core.close(self._unfinished, wait)
 
     def __enter__(self) -> JobPipeline:
         return self
@@ -338,11 +354,17 @@ class JobPipeline:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
+        wait = kind is None or not issubclass(kind, KeyboardInterrupt)
         try:
             if kind is None:
                 self.wait_all()
+        except Error:  # of a job
+            raise
+        except BaseException:  # of a signal handler
+            wait = False
+            raise
         finally:
-            self.close()
+            self._close(wait)
 
 
 _open: weakref.WeakSet[JobPipeline] = weakref.WeakSet()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from weftgpu._arguments import call_core, no_effect, plain_error
+from weftgpu._arguments import call_core, int_of, no_effect, plain_error
 from weftgpu import _core, _ntt
 from weftgpu._errors import InvalidArgument
 from weftgpu._progress import with_progress
@@ -108,9 +108,14 @@ class Field(_core._Field):
         import numpy as np
 
         p, size = self.modulus, self.element_bytes
-        one = not hasattr(ints, "__iter__")
-        values: Iterable[Any] = (ints,) if one else ints  # type: ignore[assignment]
-        raw = b"".join([(operator.index(value) % p).to_bytes(size, "little") for value in values])
+        one = not hasattr(ints, "__iter__") or getattr(ints, "ndim", 1) == 0
+        values: list[Any] = [ints] if one else list(ints)  # type: ignore[arg-type]
+        try:
+            raw = b"".join([(operator.index(value) % p).to_bytes(size, "little") for value in values])
+        except TypeError:
+            for i, value in enumerate(values):
+                int_of("Field.array", "ints" if one else f"ints[{i}]", value)
+            raise
         array = np.frombuffer(bytearray(raw), dtype=self.dtype)
         if self.limbs != 1:
             array = array.reshape(-1, self.limbs)
@@ -173,6 +178,7 @@ class Field(_core._Field):
         """
         import numpy as np
 
+        n = int_of("Field.random", "n", n)
         if n < 0:
             raise InvalidArgument(f"Field.random: n is negative (got {n})", "invalid_argument")
         rng = np.random.default_rng(seed)

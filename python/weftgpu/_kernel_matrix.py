@@ -46,7 +46,7 @@ def kernel_matrix(
     x : array, (samples, qubits), float32 or float64
         Features in radians; or states, (samples, 2**qubits), complex64 or complex128.
     y : array of the same type, (others, ...), optional
-        Without it K is that of ``x`` with itself, symmetric to the bit.
+        Without it K is that of ``x`` with itself, symmetric to the bit. In host memory a narrower type is widened.
     map : {"ryrz", "ry"}
         How a row is embedded: RY(scale x) on each qubit, then RZ(scale x) or nothing.
     weights : array, (layers, qubits), float32 or float64, optional
@@ -166,6 +166,8 @@ def _into_file(path: str | os.PathLike[str], x: Any, y: Any, dtype: DTypeLike | 
     import numpy as np
 
     name = _npy_name(path)
+    x = call_core("kernel_matrix", _core._view, "kernel_matrix", "x", x, True)
+    y = None if y is None else call_core("kernel_matrix", _core._view, "kernel_matrix", "y", y, True)
     rows = len(x)
     columns = rows if y is None else len(y)
     name = os.path.realpath(name)  # a link stays, and the file that it names is written

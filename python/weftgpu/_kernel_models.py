@@ -141,7 +141,7 @@ class KernelModels:
         Parameters
         ----------
         x_new : array of the type of ``x``, (rows, qubits)
-            The rows need not fit the device together.
+            A narrower type is widened. The rows need not fit the device together.
         alpha : array, (samples,) or (samples, n)
         progress : bool or callable, optional
             Counted in pairs.
@@ -208,9 +208,11 @@ def by_columns(matrix: NDArray[Any], rows: int, call: Callable[[NDArray[Any]], N
 def predict(x_new: Any, x: Any, alpha: NDArray[Any], *, map: str, scale: float, weights: Any = None, reupload: bool = False,
             backend: Backend | Devices | None = None, progress: Progress = None) -> NDArray[Any]:
     """K(x_new, x) alpha."""
+    new = call_core("KernelOperator.predict", _core._view, "KernelOperator.predict", "x_new", x_new, True)
+
     def run(callback: ProgressCallback | None) -> NDArray[Any]:
-        return by_columns(alpha, len(x_new), lambda some: call_core(
-            "KernelOperator.predict", _core._kernel_predict, backend, x_new, x, some, map, weights, reupload, scale, callback
+        return by_columns(alpha, len(new), lambda some: call_core(
+            "KernelOperator.predict", _core._kernel_predict, backend, new, x, some, map, weights, reupload, scale, callback
         ))
 
     return with_progress(progress, "pairs", run)

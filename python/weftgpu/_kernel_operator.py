@@ -95,6 +95,23 @@ class KernelOperator(KernelModels):
         """The product of the transpose with ``v``, (rows of K, n)."""
         return self._matrix("rmatmat", v, True)
 
+    if TYPE_CHECKING:  # where SciPy is installed; its operators have no types
+        T: Any
+        H: Any
+
+        def __add__(self, other: Any) -> Any: ...
+        def __sub__(self, other: Any) -> Any: ...
+        def __mul__(self, factor: Any) -> Any: ...
+        def __rmul__(self, factor: Any) -> Any: ...
+        def __truediv__(self, divisor: Any) -> Any: ...
+        def __neg__(self) -> Any: ...
+        def __pow__(self, exponent: int) -> Any: ...
+        def __rmatmul__(self, other: Any) -> Any: ...
+        def __call__(self, v: Any) -> Any: ...
+        def dot(self, v: Any) -> Any: ...
+        def adjoint(self) -> Any: ...
+        def transpose(self) -> Any: ...
+
     # Operators of SciPy that are made from this one call these.
     _matvec, _rmatvec, _matmat, _rmatmat = matvec, rmatvec, matmat, rmatmat
 
@@ -229,7 +246,7 @@ def kernel_operator(
     x : array, (samples, qubits), float32 or float64
         Features in radians; or states, (samples, 2**qubits), complex64 or complex128. The operator keeps a copy.
     y : array of the same type, (others, ...), optional
-        Without it K is that of ``x`` with itself.
+        Without it K is that of ``x`` with itself. A narrower type is widened.
     map : {"ryrz", "ry"}
         How a row is embedded: RY(scale x) on each qubit, then RZ(scale x) or nothing.
     weights : array, (layers, qubits), float32 or float64, optional
@@ -282,22 +299,16 @@ def kernel_operator(
                    scale=scale != 1)
     # By its name, because other libraries have types of their own: torch.float32.
     kind = dtype if isinstance(dtype, (str, type, np.dtype)) else str(dtype).rpartition(".")[2]
+    rows = call_core("kernel_operator", _core._view, "kernel_operator", "x", x, True)
+    others = None if y is None else call_core("kernel_operator", _core._view, "kernel_operator", "y", y, True)
+    angles = None if weights is None else call_core("kernel_operator", _core._view, "kernel_operator", "weights", weights, False)
     core = call_core(
-        "kernel_operator", _core._kernel_operator, backend, x, y, map, weights, reupload, scale, kind, normalize,
+        "kernel_operator", _core._kernel_operator, backend, rows, others, map, angles, reupload, scale, kind, normalize,
         jitter, lambda_,
     )
-    features = _view(x)
-    others = features if y is None else _view(y)
     return _operator_class()(
-        core, x=np.array(features) if y is None else None, shape=(len(features), len(others)), dtype=np.dtype(kind),
-        circuit={"map": map, "weights": None if weights is None else np.array(_view(weights)), "reupload": reupload,
-                 "scale": scale},
+        core, x=np.array(rows) if y is None else None, shape=(len(rows), len(rows if others is None else others)),
+        dtype=np.dtype(kind),
+        circuit={"map": map, "weights": None if angles is None else np.array(angles), "reupload": reupload, "scale": scale},
         normalize=normalize, jitter=jitter, lambda_=lambda_, backend=backend,
     )
-
-
-def _view(x: Any) -> Any:
-    """An array that the bindings accept, as one of NumPy."""
-    import numpy as np
-
-    return np.from_dlpack(x) if hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray) else np.asarray(x)

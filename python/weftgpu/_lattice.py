@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weftgpu import _core
-from weftgpu._arguments import call_core
+from weftgpu._arguments import call_core, extents_of
 from weftgpu._progress import with_progress
 
 if TYPE_CHECKING:
@@ -169,11 +169,12 @@ class Lattice(_core._Lattice):
         -------
         numpy.ndarray of float32
         """
+        extents = None if shape is None else extents_of("Lattice.decode", shape)
         return with_progress(
             progress,
             "vectors",
             lambda callback: call_core(
-                "Lattice.decode", _core._Lattice._decode, self, backend, codes, status, shape, depth, out, checked, callback
+                "Lattice.decode", _core._Lattice._decode, self, backend, codes, status, extents, depth, out, checked, callback
             ),
         )
 
@@ -217,7 +218,8 @@ class Lattice(_core._Lattice):
         -------
         numpy.ndarray of float32, shape[:-1]
         """
-        return call_core("Lattice.inner", _core._Lattice._inner, self, backend, x, y, shape, out, checked)
+        extents = extents_of("Lattice.inner", shape)
+        return call_core("Lattice.inner", _core._Lattice._inner, self, backend, x, y, extents, out, checked)
 
     def search_beta(self, sample: Any, *, low: float = 0.0, high: float = 0.0, steps: int = 40,
                     backend: Backend | Devices | None = None, progress: Progress = None) -> LatticeSearch:

@@ -7,8 +7,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._arguments import call_core, path_of
+from weftgpu._arguments import call_core, extents_of, items_of, mapping_of, path_of
 from weftgpu._default import default_devices
+from weftgpu._errors import InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -112,7 +113,14 @@ def compile_glsl(
     from weftgpu import _glsl
 
     is_text = isinstance(source, str) and "\n" in source
-    defines = [(macro, str(int(v)) if isinstance(v, bool) else str(v)) for macro, v in (macros or {}).items()]
+    defines = [
+        (macro, str(int(value)) if isinstance(value, bool) else str(value))
+        for macro, value in mapping_of("compile_glsl", "macros", macros, "str to values").items()
+    ]
+    for macro, _ in defines:
+        if not isinstance(macro, str):
+            raise TypeError(f"compile_glsl: macros: wrong name (got {macro!r}, need str)")
+    folders = items_of("compile_glsl", "include_dirs", include_dirs, "paths")
     return SpirV(
         *call_core(
             "compile_glsl",
@@ -120,7 +128,7 @@ def compile_glsl(
             "" if is_text else path_of("compile_glsl", "source", source),
             str(source) if is_text else "",
             name,
-            [path_of("compile_glsl", "include_dirs", folder) for folder in include_dirs],
+            [path_of("compile_glsl", "include_dirs", folder) for folder in folders],
             defines,
             optimization,
             debug_info,
@@ -174,9 +182,13 @@ class Program(_core._Program):
     ) -> None:
         self.backend: Backend | Devices = backend if backend is not None else default_devices()
         code = spirv.code if isinstance(spirv, SpirV) else spirv
-        title = name or (spirv.name if isinstance(spirv, SpirV) else "")
+        title = spirv.name if isinstance(spirv, SpirV) and isinstance(name, str) and not name else name
+        ids = mapping_of("Program", "constants", constants, "int to bool, int or float")
+        extents = extents_of("Program", local_size, "local_size")
+        if len(extents) != 3:
+            raise InvalidArgument(f"Program: local_size: wrong length (got {local_size}, need three int)", "invalid_argument")
         call_core(
-            "Program", _core._Program.__init__, self, self.backend, code, title, entry, dict(constants or {}), local_size, elements_per_workgroup,
+            "Program", _core._Program.__init__, self, self.backend, code, title, entry, ids, extents, elements_per_workgroup,
             max_workgroups, workgroups_per_element,
         )
 

@@ -9,7 +9,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from weftgpu import _core
-from weftgpu._arguments import call_core, extents_of
+from weftgpu._arguments import call_core, extents_of, items_of
 from weftgpu._batch import pack_parameters
 from weftgpu._errors import InvalidArgument
 
@@ -171,8 +171,10 @@ class Stream(_core._Stream):
         parameters : bytes, int, float, NumPy value, or tuple of these
             As :class:`Job` takes them.
         """
+        given = items_of("Stream.dispatch", "buffers", buffers, "Buffer")
         call_core(
-            "Stream.dispatch", _core._Stream._dispatch, self, program, list(buffers), elements, pack_parameters(parameters)
+            "Stream.dispatch", _core._Stream._dispatch, self, program, given, elements,
+            pack_parameters("Stream.dispatch", parameters),
         )
 
     def __enter__(self) -> Stream:

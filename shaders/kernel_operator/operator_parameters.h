@@ -83,6 +83,7 @@ struct OperatorFeatureParameters {
 
 // operator_rows.comp: rows of K, or its diagonal.
 struct OperatorRowsParameters {
+    uint rows;         // of the band
     uint columns;      // of the band
     uint list_base;    // row of the list that comes first
     uint column_base;  // of K, column 0 of the band
@@ -91,8 +92,6 @@ struct OperatorRowsParameters {
     uint qubits;       // of a part
     uint parts;
     uint part_numbers;
-    uint rz;
-    uint square;                   // 1: rows and columns are the same samples
     uint own_low, own_high;        // the diagonal: a float in low, or a double
     uint shrink_low, shrink_high;  // factor of the other values
 };

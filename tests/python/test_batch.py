@@ -90,7 +90,7 @@ def test_broadcast():
 
 @pytest.mark.parametrize("jobs, text", [
     (3, "jobs: wrong type .got int, need an iterable of Job"), ([3], "jobs: entry 0: wrong type .got int, need Job"),
-    ("zzz", "jobs: entry 0: wrong type .got str"), ([None], "jobs: entry 0: wrong type .got NoneType")])
+    ("zzz", "jobs: wrong type .got str, need an iterable of Job"), ([None], "jobs: entry 0: wrong type .got NoneType")])
 def test_what_is_no_job(scale_program, jobs, text):
     with pytest.raises(TypeError, match="run_batch: " + text):
         weftgpu.run_batch(scale_program, jobs)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads, signals, fork, exit, and machines without Vulkan."""
+"""Threads, fork, exit, and machines without Vulkan."""
 import os
 import pickle
-import signal
 import sys
 import threading
 import time
@@ -107,154 +106,6 @@ def test_a_stream_belongs_to_one_thread():
     assert len(errors) == 1 and "two threads" in errors[0]
 
 
-LONG_CALL = """
-import os, signal, sys, threading, time
-import numpy as np, weftgpu
-backend = weftgpu.default_backend()
-x = np.random.default_rng(1).random((1000, 12), np.float32)
-w = np.ones((3, 12), np.float32)
-F = weftgpu.Field('bls12-381-fr')
-a = F.random(2000, seed=1)
-big = np.tile(a, (2000, 1))
-weftgpu.kernel_matrix(x[:10].copy(), weights=w, reupload=True), F.mul(a, a)
-live = backend.memory['live_bytes']
-calls = {
-    'kernel_matrix': lambda: [weftgpu.kernel_matrix(x, weights=w, reupload=True) for _ in range(5000)],
-    'field': lambda: [F.inv(big) for _ in range(100)],
-    'file': lambda: [weftgpu.kernel_matrix(x, weights=w, reupload=True, out='k.npy') for _ in range(5000)],
-}
-for name in sys.argv[1:]:
-    sent = []
-    def interrupt():
-        time.sleep(0.3)
-        sent.append(time.perf_counter())
-        os.kill(os.getpid(), signal.SIGINT)
-    threading.Thread(target=interrupt).start()
-    try:
-        calls[name]()
-        print(name, 'was not interrupted')
-    except KeyboardInterrupt:
-        print(name, 'interrupted', round(time.perf_counter() - sent[0], 3), file=sys.stderr)
-        print(name, 'interrupted')
-want = [i * i % F.modulus for i in F.to_ints(a)]
-print(F.to_ints(F.mul(a, a)) == want)  # the backend stays usable
-freed = False
-for _ in range(600):  # what was under way ends in the background
-    backend.trim()
-    freed = backend.memory['live_bytes'] <= live
-    if freed:
-        break
-    time.sleep(0.1)
-print(freed)
-"""
-
-
-def test_control_c_ends_a_long_call(run_python):
-    # Small chunks: what is under way must end within the test also on a software device that others use.
-    out = run_python(f"import sys; sys.argv = ['x', 'kernel_matrix', 'field']\n{LONG_CALL}",
-                     env={"GPU_STREAM_CHUNK_ELEMS": "65536"})
-    assert out.splitlines() == ["kernel_matrix interrupted", "field interrupted", "True", "True"]
-
-
-def test_control_c_ends_a_matrix_in_a_file(run_python, tmp_path):
-    out = run_python(f"import os, sys; sys.argv = ['x', 'file']; os.chdir({str(tmp_path)!r})\n{LONG_CALL}")
-    assert out.splitlines() == ["file interrupted", "True", "True"]
-    assert [p.name for p in tmp_path.iterdir()] in ([], ["k.npy"])  # no part of a file is left
-
-
-LONG_JOBS = """
-import os, signal, sys, threading, time
-import numpy as np, weftgpu
-source = '''#version 450
-layout(local_size_x = 64) in;
-layout(binding = 0) readonly buffer X { float x[]; };
-layout(binding = 1) writeonly buffer Y { float y[]; };
-layout(push_constant) uniform Job { uint count, first, steps; };
-void main() {
-    uint i = gl_GlobalInvocationID.x;
-    if (i >= count) return;
-    float v = x[i];
-    for (uint step = 0; step < steps; ++step) v = fract(1.1 * v + 0.3);
-    y[i] = steps == 0 ? 2 * x[i] : v;
-}'''
-backend = weftgpu.default_backend()
-program = weftgpu.Program(weftgpu.compile_glsl(source))
-x = np.ones(200_000, np.float32)
-def run(steps, out):
-    weftgpu.run_batch(program, [weftgpu.Job([x], [out], parameters=(steps,))])
-out = np.zeros_like(x)
-run(0, out)
-for reuse in (False, True):  # of the array, in the next call
-    sent = []
-    def interrupt():
-        time.sleep(0.3)
-        sent.append(time.perf_counter())
-        os.kill(os.getpid(), signal.SIGINT)
-    threading.Thread(target=interrupt).start()
-    try:
-        for _ in range(100_000):  # one chunk on a software device, many calls on a GPU
-            run(20_000, out)
-        print('was not interrupted')
-    except KeyboardInterrupt:
-        raised = time.perf_counter()
-        print('interrupted')
-    if reuse:
-        run(0, out)  # waits for what is left of the other
-    else:
-        backend.wait_idle()
-        left = time.perf_counter() - raised
-        print(left < 0.5 or raised - sent[0] < left, raised - sent[0], left, file=sys.stderr)
-        print(left < 0.5 or raised - sent[0] < left)  # the exception came before the chunk had ended
-        out[:] = 2
-    time.sleep(0.1)
-    print((out == 2).all())
-try:
-    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    for _ in range(100_000):
-        run(20_000, np.zeros_like(x))  # an array that only the call keeps
-except KeyboardInterrupt:
-    print('interrupted')
-"""
-
-
-def test_control_c_ends_jobs_within_a_chunk(run_python):
-    out = run_python(LONG_JOBS)  # the interpreter exits while the last chunk is under way
-    assert out.split() == ["interrupted", "True", "True", "interrupted", "True", "interrupted"]
-
-
-def test_control_c_ends_a_clip(run_python):
-    out = run_python(
-        "import os, signal, threading, time, numpy as np, weftgpu\n"
-        "k = np.random.default_rng(1).standard_normal((1500, 1500)); k += k.T; before = k.copy()\n"
-        "threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
-        "try:\n    weftgpu.clip_kernel_matrix(k); print('was not interrupted')\n"
-        "except KeyboardInterrupt:\n    print('interrupted')\n"
-        "print((k == before).all())\n"
-        "small = np.diag([1.0, -1.0]); print(weftgpu.clip_kernel_matrix(small), small.tolist())\n"
-    )
-    assert out.splitlines() == ["interrupted", "True", "1 [[1.0, 0.0], [0.0, 0.0]]"]
-
-
-@pytest.mark.parametrize("wait", ["stream.wait()", "backend.wait_idle()", "stream.close()", "backend.close()"])
-def test_control_c_ends_a_wait(run_python, wait):
-    out = run_python(
-        "import os, signal, threading, time, numpy as np, weftgpu\n"
-        "backend = weftgpu.Backend()\n"
-        "stream = weftgpu.Stream(backend=backend)\n"
-        "x = weftgpu.Buffer((700, 12), backend=backend); k = weftgpu.Buffer((700, 700), backend=backend)\n"
-        "stream.upload(np.ones((700, 12), np.float32), x)\n"
-        "w = np.ones((3, 12), np.float32)\n"
-        "for _ in range(2):\n    weftgpu.kernel_matrix(x, out=k, stream=stream, weights=w, reupload=True)\n"
-        "event = stream.submit()\n"
-        "fast = weftgpu.devices()[0].type != 'cpu'\n"
-        "threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
-        f"try:\n    {wait}; time.sleep(1)\n"
-        "except KeyboardInterrupt:\n    print('interrupted', fast or not event.done())\n"
-        "del stream, x, k, backend\n"
-    )
-    assert out == "interrupted True\n"
-
-
 def test_a_second_import_is_refused(run_python):
     out = run_python(
         "import sys, weftgpu\n"
@@ -296,25 +147,6 @@ def test_advice_about_arrays_that_are_written():
         F.add(a, a, out=np.zeros(2, np.uint64))
     with pytest.raises(weftgpu.InvalidArgument, match="out: is not in C order; give an array in C order"):
         F.add(a, a, out=np.zeros((2, 2), np.uint32)[:, 0])
-
-
-def test_an_exception_of_a_signal_handler_is_passed_on():
-    class Alarm(Exception):
-        pass
-
-    def ring(*_):
-        raise Alarm
-
-    old = signal.signal(signal.SIGALRM, ring)
-    x, w = np.ones((1000, 12), np.float32), np.ones((3, 12), np.float32)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
-        with pytest.raises(Alarm):
-            while True:  # a GPU needs many such calls until the alarm
-                weftgpu.kernel_matrix(x, weights=w, reupload=True)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old)
 
 
 FORK = """

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of other libraries, without a copy."""
 import array
+import datetime
+import os
+import re
 
 import numpy as np
 import pytest
@@ -202,6 +205,111 @@ def test_a_capsule_is_used_once():
         weftgpu.kernel_matrix(x, out=target, dtype="float32")
 
 
+CACHED = """
+import numpy as np, weftgpu
+from test_interop import Cached
+from conftest import SCALE
+x, square, F = np.ones((4, 3), np.float32), np.zeros((4, 4), np.float32), weftgpu.Field('goldilocks')
+ints = F.array([1, 2, 3])
+program = weftgpu.Program(weftgpu.compile_glsl(SCALE))
+line = np.zeros(12, np.float32)
+calls = {
+    'kernel_matrix: x': (x, lambda a: weftgpu.kernel_matrix(a)),
+    'kernel_matrix: y': (x, lambda a: weftgpu.kernel_matrix(x, a)),
+    'kernel_matrix: out': (square, lambda a: weftgpu.kernel_matrix(x, out=a, dtype='float32')),
+    'kernel_matrix: weights': (x, lambda a: weftgpu.kernel_matrix(x, weights=a, reupload=True)),
+    'kernel_operator: x': (x, lambda a: weftgpu.kernel_operator(a)),
+    'kernel_operator: y': (x, lambda a: weftgpu.kernel_operator(x, a)),
+    'kernel_operator: weights': (x, lambda a: weftgpu.kernel_operator(x, weights=a, reupload=True)),
+    'KernelOperator.predict: x_new': (x, lambda a: weftgpu.kernel_operator(x).predict(a, np.ones(4))),
+    'encode: x': (x, lambda a: weftgpu.encode(a, 'angle', qubits=3)),
+    'Field.neg: a': (ints, lambda a: F.neg(a)),
+    'Field.neg: out': (ints.copy(), lambda a: F.neg(ints, a)),
+    'Field.ntt: x': (F.array([1, 2]), lambda a: F.ntt(a)),
+    'Lattice.encode: x': (x, lambda a: weftgpu.Lattice('z2').encode(a)),
+    'center_kernel_matrix: k': (np.eye(3), lambda a: weftgpu.center_kernel_matrix(a)),
+    'Job: inputs[0]': (line, lambda a: weftgpu.Job([a], [line.copy()])),
+    'Job: outputs[0]': (line.copy(), lambda a: weftgpu.Job([line], [a])),
+    'Stream.upload: array': (x, lambda a: weftgpu.Stream().upload(a, weftgpu.Buffer((4, 3)))),
+    'Program: spirv': (np.frombuffer(weftgpu.compile_glsl(SCALE).code, np.uint32).copy(), lambda a: weftgpu.Program(a)),
+}
+for name, (array, call) in calls.items():
+    cached = Cached(array)
+    kept = call(cached)  # the first use of the capsule
+    try:
+        print(name, call(cached))
+    except TypeError as e:
+        text = f'{name}: __dlpack__() gave a capsule that was used before (need a new capsule from each call)'
+        print(name if str(e) == text else e)
+twice = Cached(x)
+try:
+    print(weftgpu.kernel_matrix(twice, twice))
+except TypeError as e:
+    print(str(e).partition(' gave')[0])
+print('end')
+"""
+
+
+class Cached(Producer):
+    """A library that gives the same capsule each time, as none should."""
+
+    def __dlpack__(self, **arguments):
+        if not self.exported:
+            self.capsule = super().__dlpack__(**arguments)
+        return self.capsule
+
+
+def test_a_library_that_gives_a_capsule_twice_is_refused(run_python):
+    out = run_python(f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n{CACHED}").splitlines()
+    assert len(out) == 20 and out[-2:] == ["kernel_matrix: y: __dlpack__()", "end"], out
+    assert all(re.fullmatch(r"[\w.]+: [\w\[\]]+", line) for line in out[:-2]), out
+
+
+@pytest.mark.parametrize(
+    "given, text",
+    [
+        (lambda x: None, "x: __dlpack__.. gave no capsule .got NoneType, need a DLPack capsule"),
+        (lambda x: b"dltensor", "x: __dlpack__.. gave no capsule .got bytes"),
+        (lambda x: datetime.datetime_CAPI, "x: __dlpack__.. gave a capsule that is not one of DLPack .got 'datetime.datetime_CAPI'"),
+    ],
+)
+def test_what_is_no_capsule_of_dlpack(given, text):
+    class Wrong(Producer):
+        def __dlpack__(self, **_):
+            return given(self.owner)
+
+    with pytest.raises(TypeError, match=text):
+        weftgpu.kernel_matrix(Wrong(np.zeros((3, 2), np.float32)))
+    with pytest.raises(TypeError, match="x: a capsule that is not one of DLPack"):
+        weftgpu.kernel_matrix(datetime.datetime_CAPI)
+
+
+def test_an_array_is_asked_for_its_memory_once(rng, tmp_path):
+    x = rng.uniform(0, 1, (5, 2))
+    producer, y, new = Producer(x), Producer(x[:3]), Producer(x[:2])
+    k = weftgpu.kernel_operator(producer, dtype="float64")
+    weftgpu.kernel_operator(x, y)
+    assert np.allclose(k.predict(new, np.ones((5, 65))), weftgpu.kernel_matrix(x[:2], x).sum(1)[:, np.newaxis])
+    assert [p.exported for p in (producer, y, new)] == [1, 1, 1]
+    capsule = x.__dlpack__()
+    assert weftgpu.kernel_operator(capsule).shape == (5, 5)
+    k = weftgpu.kernel_matrix(Producer(x), Producer(x[:3]), out=tmp_path / "k.npy")
+    assert np.array_equal(k, weftgpu.kernel_matrix(x, x[:3]))
+    y = np.zeros(5, np.float32)
+    assert weftgpu.Job([Producer(np.ones(5, np.float32))], [Producer(y)]).elements == 5
+    with pytest.raises(weftgpu.InvalidArgument, match=r"Job: outputs\[0\]: has no axis .need one of its elements, or elements="):
+        weftgpu.Job([], [np.zeros((), np.float32)])
+
+
+def test_what_ends_an_export_is_passed_on():
+    class Interrupted(Producer):
+        def __dlpack__(self, **_):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        weftgpu.kernel_matrix(Interrupted(np.zeros((3, 2), np.float32)))
+
+
 def test_immutable_arrays_are_not_written():
     """As jax.Array: DLPack without a flag, immutable by its library's own word."""
 
@@ -244,6 +352,27 @@ def test_immutable_arrays_are_not_written():
         (lambda x: weftgpu.Buffer(("a",)), "Buffer: shape: wrong type .got str, need int"),
         (lambda x: weftgpu.center_kernel_matrix(None), "center_kernel_matrix: k: not an array .got None"),
         (lambda x: weftgpu.compile_glsl("\n", optimization=2), "compile_glsl: optimization: wrong type .got int, need str"),
+        (lambda x: weftgpu.compile_glsl("\n", macros=[1]), "compile_glsl: macros: wrong type .got list, need a mapping of str to values"),
+        (lambda x: weftgpu.compile_glsl("\n", macros={1: 2}), "compile_glsl: macros: wrong name .got 1, need str"),
+        (lambda x: weftgpu.compile_glsl("\n", include_dirs="folder"), "compile_glsl: include_dirs: wrong type .got str, need an iterable of paths"),
+        (lambda x: weftgpu.compile_glsl("\n", include_dirs=5), "compile_glsl: include_dirs: wrong type .got int, need an iterable of paths"),
+        (lambda x: weftgpu.Program(b"", local_size=(1, 2.5, 1)), "Program: local_size: wrong type .got float, need int"),
+        (lambda x: weftgpu.Program(weftgpu.SpirV(b""), name=x), "Program: name: wrong type .got ndarray, need str"),
+        (lambda x: weftgpu.Buffer(3, "x"), "Buffer: unknown dtype .got 'x', need float32, float64"),
+        (lambda x: weftgpu.kernel_operator(x, dtype=[1]), r"kernel_operator: unknown dtype .got '\[1\]', need float32"),
+        (lambda x: weftgpu.Program(b"", constants=[1]), "Program: constants: wrong type .got list, need a mapping of int to bool, int or float"),
+        (lambda x: weftgpu.Field("babybear").array([1, 2.0]), r"Field.array: ints\[1\]: wrong type .got float, need int"),
+        (lambda x: weftgpu.Field("babybear").array(1.0), "Field.array: ints: wrong type .got float, need int"),
+        (lambda x: weftgpu.Field("babybear").array(np.array(1.0)), "Field.array: ints: wrong type .got ndarray, need int"),
+        (lambda x: weftgpu.Field("babybear").random("3"), "Field.random: n: wrong type .got str, need int"),
+        (lambda x: weftgpu.Lattice("z2").decode(x, shape=(2, "3")), "Lattice.decode: shape: wrong type .got str, need int"),
+        (lambda x: weftgpu.Lattice("z2").inner(x, x, (2, None)), "Lattice.inner: shape: wrong type .got NoneType, need int"),
+        (lambda x: weftgpu.Job(x, [x]), "Job: inputs: wrong type .got ndarray, need an iterable of arrays"),
+        (lambda x: weftgpu.Job([x], x), "Job: outputs: wrong type .got ndarray, need an iterable of arrays"),
+        (lambda x: weftgpu.Job([x], 3), "Job: outputs: wrong type .got int, need an iterable of arrays"),
+        (lambda x: weftgpu.Job([x], [x], "3"), "Job: elements: wrong type .got str, need int"),
+        (lambda x: weftgpu.Job([x], [x], parameters="3"), "Job: parameters: cannot be packed .got str"),
+        (lambda x: weftgpu.Stream().dispatch(None, 3, 1), "Stream.dispatch: buffers: wrong type .got int, need an iterable of Buffer"),
         (lambda x: weftgpu.estimate_kernel_matrix("a", 2), "estimate_kernel_matrix: samples: wrong type .got str, need int"),
     ],
 )
@@ -310,8 +439,24 @@ def test_calls_of_users_that_do_not_fit():
             function()
 
 
-def test_numbers_out_of_range():
-    for call in (lambda: weftgpu.encode(np.zeros((3, 2), np.float32), "angle", qubits=-1),
-                 lambda: weftgpu.Lattice("e8", q=-4), lambda: weftgpu.Backend(ring_slots=2**40)):
-        with pytest.raises(weftgpu.InvalidArgument, match="out of range"):
-            call()
+@pytest.mark.parametrize(
+    "call, text",
+    [
+        (lambda: weftgpu.encode(ROWS, "angle", qubits=-1), "encode: qubits: out of range .got -1, need an int of its range"),
+        (lambda: weftgpu.encode(ROWS, "angle", qubits=np.int64(-1)), "encode: qubits: out of range .got -1"),
+        (lambda: weftgpu.Lattice("e8", q=-4), "Lattice: q: out of range .got -4"),
+        (lambda: weftgpu.Backend(ring_slots=2**40), "Backend: ring_slots: out of range .got 1099511627776"),
+        (lambda: weftgpu.Buffer((3, 2**70)), r"Buffer: shape: out of range .got \(3, 1180591620717411303424\), need ints of its range"),
+        (lambda: weftgpu.Lattice("z2").decode(ROWS, shape=(2, -1)), r"Lattice.decode: shape: negative .got \(2, -1\), need 0 or more"),
+        (lambda: weftgpu.Lattice("z2").inner(ROWS, ROWS, (2, -1)), r"Lattice.inner: shape: negative .got \(2, -1\), need 0 or more"),
+        (lambda: weftgpu.Program(b"", local_size=(1, 2)), r"Program: local_size: wrong length .got \(1, 2\), need three int"),
+        (lambda: weftgpu.Program(b"", local_size=8), "Program: local_size: wrong length .got 8, need three int"),
+        (lambda: weftgpu.Program(b"", local_size=(1, -2, 1)), r"Program: local_size: negative .got \(1, -2, 1\), need 0 or more"),
+        (lambda: weftgpu.Program(b"", local_size=(1, 2**40, 1)), r"Program: local_size: out of range .got \(1, 1099511627776, 1\)"),
+        (lambda: weftgpu.Job([ROWS], [ROWS], parameters=2**40), "Job: parameters: out of range .got 1099511627776, need an int of 32 bits"),
+        (lambda: weftgpu.Job([ROWS], [ROWS], parameters=(1, 1e300)), r"Job: parameters: out of range .got 1e\+300, need a number of float32"),
+    ],
+)
+def test_numbers_out_of_range(call, text):
+    with pytest.raises(weftgpu.InvalidArgument, match=text):
+        call()

@@ -142,6 +142,18 @@ def test_memmap_and_path(rng, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["k.bin", "k.npy"]  # nothing half-written
 
 
+def test_a_narrower_second_array_is_widened(rng):
+    x, y = rng.random((12, 3)), rng.random((5, 3), np.float32)
+    wide = y.astype(np.float64)
+    assert np.array_equal(weftgpu.kernel_matrix(x, y, dtype="float64"), weftgpu.kernel_matrix(x, wide, dtype="float64"))
+    states, others = states_of(x), states_of(y).astype(np.complex64)
+    got = weftgpu.kernel_matrix(states, others, dtype="float64")
+    assert np.array_equal(got, weftgpu.kernel_matrix(states, others.astype(complex), dtype="float64"))
+    assert (y == wide).all()
+    k, labels = weftgpu.kernel_matrix(x), np.where(rng.random(12) < 0.5, -1, 1)
+    assert weftgpu.kernel_alignment(k, labels.astype(np.float32)) == weftgpu.kernel_alignment(k, labels.astype(np.float64))
+
+
 def test_refusals(rng):
     x = rng.random((4, 3), np.float32)
     for arguments, error, text in (

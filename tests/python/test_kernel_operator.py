@@ -129,8 +129,35 @@ def test_rows_and_diagonal(dtype, x, rng):
         k.rows([-1])
     with pytest.raises(TypeError, match="no numbers of rows"):
         k.rows([0.5])
+    assert weftgpu.last_report().op == "kernel_rows"
     with pytest.raises(weftgpu.InvalidArgument, match="no diagonal"):
         across.diagonal()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("map, qubits", [("ry", 1), ("ry", 4), ("ry", 33), ("ryrz", 1), ("ryrz", 2), ("ryrz", 9), ("ryrz", 40)])
+def test_rows_of_every_layout(map, qubits, dtype, rng):
+    """Numbers of qubits that do not fill a pair, a word or a part; rows that do not fill a workgroup."""
+    x, y = rng.uniform(-1, 1, (70, qubits)), rng.uniform(-1, 1, (531, qubits))
+    k, want = weftgpu.kernel_operator(x, y, map=map, scale=0.3, dtype=dtype), dense(x, y, map, 0.3)
+    square = weftgpu.kernel_operator(x, map=map, scale=0.3, dtype=dtype)
+    for indices in ([69], [4, 4], [1, 0, 69], list(range(8)), list(rng.permutation(70)) * 2):
+        assert abs(k.rows(indices) - want[indices]).max() < (1e-5 if dtype == "float32" else 1e-13)
+        assert (square.rows(indices)[range(len(indices)), indices] == 1).all()
+    assert (square.diagonal() == 1).all()
+
+
+def test_rows_in_several_parts(rng):
+    x = rng.uniform(-1, 1, (3000, 3)).astype(np.float32)
+    weights = rng.uniform(-1, 1, (2, 3))
+    indices = rng.permutation(3000)
+    for options in ({}, {"weights": weights, "reupload": True}):
+        k = weftgpu.kernel_operator(x, **options)
+        got = k.rows(indices)  # 36 MB
+        assert weftgpu.last_report().chunks > 1
+        assert abs(got - weftgpu.kernel_matrix(x, **options)[indices]).max() < 1e-5
+        few = rng.choice(3000, 70)
+        assert np.array_equal(k.rows(few), k.rows(np.sort(few))[np.argsort(np.argsort(few, kind="stable"), kind="stable")])
 
 
 def test_lambda_normalize_jitter(x, rng):
@@ -201,8 +228,11 @@ def test_predict(dtype, x, rng):
     assert abs(k.predict(new, alpha) - want @ alpha).max() < tolerance
     assert abs(k.predict(new, alpha[:, 0]) - want @ alpha[:, 0]).max() < tolerance
     assert k.predict(new, alpha[:, 0]).dtype == dtype
-    with pytest.raises(TypeError, match="x_new"):
-        k.predict(new.astype(np.float32), alpha)
+    narrow = new.astype(np.float32)  # is widened, which is exact
+    assert np.array_equal(k.predict(narrow, alpha), k.predict(narrow.astype(np.float64), alpha))
+    single = weftgpu.kernel_operator(kept.astype(np.float32), map="ry", scale=0.6, dtype=dtype)
+    with pytest.raises(TypeError, match=r"predict: x_new: wrong dtype .got float64, need float32.; write x_new.astype.numpy.float32"):
+        single.predict(new, alpha)
     with pytest.raises(weftgpu.InvalidArgument, match="alpha: wrong shape .got .66,., need .67,. or .67, n.."):
         k.predict(new, alpha[:66, 0])
     with pytest.raises(weftgpu.InvalidArgument, match="an operator of x with y"):
@@ -237,8 +267,10 @@ def test_refusals(x):
         weftgpu.kernel_operator(x) @ np.ma.masked_array(np.ones(67))
     with pytest.raises(TypeError, match="x: wrong dtype .got int64"):
         weftgpu.kernel_operator(np.zeros((3, 2), np.int64))
-    with pytest.raises(TypeError, match="y: wrong dtype"):
-        weftgpu.kernel_operator(x, x.astype(np.float32))
+    with pytest.raises(TypeError, match=r"y: wrong dtype .got float64, need float32.; write y.astype.numpy.float32"):
+        weftgpu.kernel_operator(x.astype(np.float32), x)
+    with pytest.raises(TypeError, match="y: wrong dtype .got complex64, need float64"):
+        weftgpu.kernel_operator(x, np.ones((3, 8), np.complex64))
     with pytest.raises(weftgpu.InvalidArgument):
         weftgpu.kernel_operator(x, map="iqp")
     with pytest.raises(weftgpu.InvalidArgument):

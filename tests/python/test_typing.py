@@ -14,6 +14,7 @@ PACKAGE = pathlib.Path(weftgpu.__file__).parent
 USER = """
 import numpy as np
 import weftgpu
+from weftgpu.sklearn import QuantumKernel, QuantumKernelTransformer
 
 F = weftgpu.Field("babybear")
 extended = F.lde(F.random(8, seed=1), 4, coset=31, backend=weftgpu.default_backend())
@@ -34,6 +35,12 @@ with weftgpu.Devices([0, 0], chunk_elements=1024) as devices:
     done: list[int] = [row.items for row in weftgpu.last_report().devices]
     second: weftgpu.Backend = devices[1]
     lost: list[bool] = devices.lost
+twice = (2 * k + k - k / 2) @ np.ones(3), (-k).T, k.H, (k ** 2).dot(np.ones(3))
+kernel = QuantumKernel(scale=0.5)
+combined = 2 * kernel + kernel ** 2 + kernel * 0.5 + 1
+values = combined(np.zeros((3, 2)))[0, 0] + kernel.diag(np.zeros((3, 2)))
+features = QuantumKernelTransformer(2 * kernel).fit_transform(np.zeros((3, 2)))
+names: list[str] = sorted(kernel.get_params())
 buffer = weftgpu.Buffer((3, 4), "float64", pinned=True)
 shape: tuple[int, ...] = buffer.shape
 """

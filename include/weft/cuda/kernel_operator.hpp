@@ -103,9 +103,10 @@ OpReport kernel_apply(Devices& devices, const KernelOperator& k, const ConstHost
 
 void kernel_rows(StreamHandle stream, const KernelOperator& k, const std::vector<std::uint32_t>& rows,
                  const DeviceArray& out);
-OpReport kernel_rows(const KernelOperator& k, const std::vector<std::uint32_t>& rows, const HostArray& out);
+OpReport kernel_rows(const KernelOperator& k, const std::vector<std::uint32_t>& rows, const HostArray& out,
+                     const BatchOptions& batch = {});
 
 void kernel_diagonal(StreamHandle stream, const KernelOperator& k, const DeviceArray& out);
-OpReport kernel_diagonal(const KernelOperator& k, const HostArray& out);
+OpReport kernel_diagonal(const KernelOperator& k, const HostArray& out, const BatchOptions& batch = {});
 
 }  // namespace weft::cuda

@@ -187,8 +187,8 @@ OpReport kernel_apply(Backend& backend, const KernelOperator& k, const ConstHost
 OpReport kernel_apply(Devices& devices, const KernelOperator& k, const ConstHostArray& v,
                       const HostArray& out, const KernelApplyHostOptions& options = {});
 
-/// Rows of K, which need not be ascending or different. Where states are multiplied, a row takes as long as
-/// 64 rows of a product.
+/// Rows of K, which need not be ascending or different. Where states are multiplied, each 64 rows of K that
+/// have one of them are made.
 ///
 ///   rows   numbers of rows of X
 ///   out    [rows, columns of K] of the operator's type
@@ -196,12 +196,16 @@ OpReport kernel_apply(Devices& devices, const KernelOperator& k, const ConstHost
 /// Errors: invalid_argument - sizes, types, a row beyond the last; as kernel_apply.
 void kernel_rows(Stream& stream, const KernelOperator& k, const std::vector<std::uint32_t>& rows,
                  const DeviceArray& out);
+/// The same in host memory. OpReport::items are pairs, and so is what `progress` counts. Of `batch`,
+/// `progress` and `cancel` apply; the other members must keep their defaults. Errors: also cancelled and what
+/// `progress` throws, after which `out` is undefined.
 OpReport kernel_rows(Backend& backend, const KernelOperator& k, const std::vector<std::uint32_t>& rows,
-                     const HostArray& out);
+                     const HostArray& out, const BatchOptions& batch = {});
 
 /// The diagonal of a square K, `samples` values of the operator's type. Errors: invalid_argument - as above;
 /// K of X with Y.
 void kernel_diagonal(Stream& stream, const KernelOperator& k, const DeviceArray& out);
-OpReport kernel_diagonal(Backend& backend, const KernelOperator& k, const HostArray& out);
+OpReport kernel_diagonal(Backend& backend, const KernelOperator& k, const HostArray& out,
+                         const BatchOptions& batch = {});
 
 }  // namespace weft

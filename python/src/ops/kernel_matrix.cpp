@@ -77,7 +77,7 @@ nb::any matrix_of_arrays(nb::handle backend, nb::handle x_object, nb::handle y_o
     const Place place = place_of(kCall, {x_object, y_object, out_object});
     Array x = input(kCall, "x", x_object, {kFloat32, kFloat64, kComplex64, kComplex128}, place);
     Array y;
-    if (!y_object.is_none()) y = input(kCall, "y", y_object, {x.type}, place);
+    if (!y_object.is_none()) y = input_like(kCall, "y", y_object, x.type, place);
     const bool states = is_states(x.type);
     const KernelMatrixShape shape = shape_of(kCall, x.shape, y_object.is_none() ? nullptr : &y.shape, states);
     Circuit circuit = circuit_of(kCall, map, weights, reupload, scale, shape.qubits);
@@ -188,7 +188,7 @@ auto on_numbers(const Array& k, Use&& use) {
 template <class Measure>
 double on_labels(const char* call, nb::handle k_object, nb::handle labels_object, Measure&& measure) {
     const Array k = input(call, "k", k_object, {kFloat64, kFloat32});
-    const Array labels = input(call, "labels", labels_object, {kFloat64});
+    const Array labels = input_like(call, "labels", labels_object, kFloat64);
     const std::span<const double> values(static_cast<const double*>(labels.data),
                                          static_cast<std::size_t>(labels.size));
     const WithoutLock unlocked;

@@ -56,12 +56,10 @@ class PyKernelOperator {
     std::shared_ptr<const OnDevices> held_;
 };
 
-/// An array in host memory, where alone operators work.
-Array host_input(const char* call, const char* name, nb::handle object,
-                 std::initializer_list<ElementType> types) {
+/// Operators work on arrays in host memory alone.
+void require_host(const char* call, const char* name, nb::handle object) {
     if (place_of(call, {object}).on_cuda())
         refuse(std::string(call) + ": " + name + ": on a CUDA device (need an array in host memory)");
-    return input(call, name, object, types);
 }
 
 /// The operator that the arguments select.
@@ -76,13 +74,22 @@ KernelOperator operator_on(On& on, const Circuit& circuit, const Array& x, const
 }
 
 constexpr std::initializer_list<ElementType> kRows{kFloat32, kFloat64, kComplex64, kComplex128};
+constexpr std::initializer_list<ElementType> kWeights{kFloat32, kFloat64};
+
+/// An array that several calls read, as one of NumPy: libraries need not give it away more than once. `rows`:
+/// features or states, not weights.
+nb::any view(const std::string& call, const std::string& name, nb::handle object, bool rows) {
+    require_host(call.c_str(), name.c_str(), object);
+    return nb::borrow<nb::any>(
+        numpy_view(input(call.c_str(), name.c_str(), object, rows ? kRows : kWeights)));
+}
 
 PyKernelOperator* make(nb::handle backend, nb::handle x_object, nb::handle y_object, const std::string& map,
                        nb::handle weights, bool reupload, double scale, nb::handle dtype, bool normalize,
                        double jitter, double lambda) {
     constexpr const char* call = "kernel_operator";
-    Array x = host_input(call, "x", x_object, kRows), y;
-    if (!y_object.is_none()) y = host_input(call, "y", y_object, {x.type});
+    Array x = input(call, "x", x_object, kRows), y;
+    if (!y_object.is_none()) y = input_like(call, "y", y_object, x.type);
     const bool given = is_states(x.type);
     const KernelMatrixShape shape = shape_of(call, x.shape, y_object.is_none() ? nullptr : &y.shape, given);
     const Circuit circuit = circuit_of(call, map, weights, reupload, scale, shape.qubits);
@@ -126,19 +133,22 @@ nb::any rows(const PyKernelOperator& of, const std::vector<std::uint32_t>& indic
     nb::any result = out.object;
     Call run(held->where, cost_of({indices.size(), shape.columns(), shape.qubits}, held->states), nb::none(),
              true);
-    last_report() = run([=, out = std::move(out)](const BatchOptions&) {
-        return kernel_rows(held->where.first(), held->k, indices, out);
+    last_report() = run([=, out = std::move(out)](const BatchOptions& batch) {
+        return kernel_rows(held->where.first(), held->k, indices, out, batch);
     });
     return result;
 }
 
 nb::any diagonal(const PyKernelOperator& of) {
     const std::shared_ptr<const OnDevices> held = of.get();
-    Array out = new_array(held->k.type(), {held->k.shape().samples});
+    const KernelMatrixShape shape = held->k.shape();
+    Array out = new_array(held->k.type(), {shape.samples});
     nb::any result = out.object;
-    Call run(held->where, out.bytes(), nb::none(), true);
-    last_report() = run([=, out = std::move(out)](const BatchOptions&) {
-        return kernel_diagonal(held->where.first(), held->k, out);
+    // Of states, blocks around the diagonal are made.
+    const std::uint64_t columns = held->states ? std::min<std::uint64_t>(shape.samples, 512) : 1;
+    Call run(held->where, cost_of({shape.samples, columns, shape.qubits}, held->states), nb::none(), true);
+    last_report() = run([=, out = std::move(out)](const BatchOptions& batch) {
+        return kernel_diagonal(held->where.first(), held->k, out, batch);
     });
     return result;
 }
@@ -251,8 +261,8 @@ nb::any predict(nb::handle backend, nb::handle x_new_object, nb::handle x_object
                 const std::string& map, nb::handle weights, bool reupload, double scale,
                 nb::handle progress) {
     constexpr const char* call = "KernelOperator.predict";
-    Array x = host_input(call, "x", x_object, kRows);
-    Array x_new = host_input(call, "x_new", x_new_object, {x.type});
+    Array x = input(call, "x", x_object, kRows);
+    Array x_new = input_like(call, "x_new", x_new_object, x.type);
     Array alpha = input(call, "alpha", alpha_object, {kFloat32, kFloat64});
     const bool given = is_states(x.type);
     const KernelMatrixShape shape = shape_of(call, x_new.shape, &x.shape, given, {"x_new", "x"});
@@ -340,6 +350,7 @@ void bind_kernel_operator(nb::module_& module) {
                nb::arg("map"), nb::arg("weights").none(), nb::arg("reupload"), nb::arg("scale"),
                nb::arg("dtype"), nb::arg("normalize"), nb::arg("jitter"), nb::arg("lambda_"),
                nb::rv_policy::take_ownership);
+    module.def("_view", &view, nb::arg("call"), nb::arg("name"), nb::arg("array").none(), nb::arg("rows"));
     module.def("_kernel_apply", &apply, nb::arg("k"), nb::arg("v").none(), nb::arg("transpose"));
     module.def("_kernel_rows", &rows, nb::arg("k"), nb::arg("indices"));
     module.def("_kernel_diagonal", &diagonal, nb::arg("k"));

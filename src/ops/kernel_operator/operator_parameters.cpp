@@ -100,8 +100,6 @@ shared::OperatorRowsParameters rows_parameters(const OperatorPlan& plan) noexcep
     p.qubits = plan.layout.part_qubits;
     p.parts = plan.layout.parts;
     p.part_numbers = plan.layout.part_numbers;
-    p.rz = plan.rz ? 1u : 0u;
-    p.square = plan.shape.square() ? 1u : 0u;
     put_words(1, plan.real64, p.own_low, p.own_high);
     put_words(plan.shrink(), plan.real64, p.shrink_low, p.shrink_high);
     return p;

@@ -65,6 +65,19 @@ constexpr PassShape that_fits(PassShape shape, const PassNeeds& needs, std::uint
     return shape;
 }
 
+/// The same for rows of K (operator_rows.glsl.h).
+struct RowsShape {
+    std::uint32_t workgroup = 128;  ///< invocations
+    std::uint32_t rows = 8;         ///< of a workgroup
+    std::uint32_t columns = 4;      ///< of an invocation
+};
+/// Of a call with so many rows; CUDA's kernels are compiled for this shape.
+constexpr RowsShape gpu_rows_shape(std::uint64_t rows, bool real64) noexcept {
+    RowsShape shape;
+    shape.rows = rows == 1 ? 1 : real64 ? 4 : 8;  // as many values as registers hold
+    return shape;
+}
+
 // What CUDA's kernels are compiled for. Samples of more qubits than the last count have parts.
 inline constexpr std::uint32_t kCompiledQubits[] = {4, 8, 12, 16};
 inline constexpr std::uint32_t kCompiledWidths[] = {1, 4, 16};

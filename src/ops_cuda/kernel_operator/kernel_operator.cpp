@@ -128,18 +128,14 @@ void kernel_rows(StreamHandle stream, const KernelOperator& k, const std::vector
     kernels::check_rows(object.first().plan, rows, facts_of(out));
     if (rows.empty()) return;
     check_arrays("kernel_rows", nullptr, out);
-    const DeviceSamples& samples = object.here("kernel_rows");
-    if (samples.states) return launch_state_rows(stream, samples, rows, out);
-    launch_rows(stream, samples, rows, out);
+    launch_rows(stream, object.here("kernel_rows"), rows, out, [](std::uint64_t) {});
 }
 
 void kernel_diagonal(StreamHandle stream, const KernelOperator& k, const DeviceArray& out) {
     const OperatorObject& object = *weft::detail::Access::object(k);
     kernels::check_diagonal(object.first().plan, facts_of(out));
     check_arrays("kernel_diagonal", nullptr, out);
-    const DeviceSamples& samples = object.here("kernel_diagonal");
-    if (samples.states) return launch_state_diagonal(stream, samples, out);
-    launch_diagonal(stream, samples, out);
+    launch_diagonal(stream, object.here("kernel_diagonal"), out, [](std::uint64_t) {});
 }
 
 }  // namespace weft::cuda

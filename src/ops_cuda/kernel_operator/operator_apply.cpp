@@ -11,6 +11,7 @@
 
 #include "cuda/check.hpp"
 #include "ops/kernel_matrix/gram_plan.hpp"
+#include "ops/kernel_operator/operator_shapes.hpp"
 #include "ops_cuda/kernel_operator/operator_launch.hpp"
 
 namespace weft::cuda {
@@ -258,9 +259,10 @@ void check_rows_launch(const OperatorPlan& plan, const OperatorRowsLaunch& launc
 }  // namespace
 
 void launch_rows(StreamHandle stream, const DeviceSamples& samples, const std::vector<std::uint32_t>& rows,
-                 const DeviceArray& out) {
+                 const DeviceArray& out, const kernels::PairsDone& done) {
     constexpr const char* kRows = "kernel_rows";
     const OperatorPlan& plan = samples.plan;
+    if (samples.states) return launch_state_rows(stream, samples, rows, out, done);
     if (plan.shape.samples * plan.layout.numbers() >> 32 != 0)
         throw Error(Errc::unsupported, "kernel_rows: kernels count numbers of samples in 32 bits (got " +
                                            std::to_string(plan.shape.samples) + " samples of " +
@@ -271,7 +273,10 @@ void launch_rows(StreamHandle stream, const DeviceSamples& samples, const std::v
                           stream),
           kRows, "cudaMemcpyAsync");
     const std::uint64_t all = plan.shape.columns(), most = kMostElements / plan.layout.numbers();
+    const kernels::RowsShape shape = kernels::gpu_rows_shape(rows.size(), plan.real64);
     OperatorRowsLaunch launch{.stream = stream,
+                              .numbers = plan.layout.of_qubit,
+                              .rows = shape.rows,
                               .p = kernels::rows_parameters(plan),
                               .row_samples = samples.rows(false, 0),
                               .list = list.data()};
@@ -280,7 +285,9 @@ void launch_rows(StreamHandle stream, const DeviceSamples& samples, const std::v
         for (std::uint64_t column = 0; column < all; column += most) {
             const std::uint64_t down = std::min(together, rows.size() - row),
                                 some = std::min(most, all - column);
-            launch.count = word(down * some);
+            launch.count = word(divide_up(down, shape.rows) *
+                                divide_up(some, std::uint64_t{shape.columns} * shape.workgroup));
+            launch.p.rows = word(down);
             launch.p.columns = word(some);
             launch.p.list_base = word(row);
             launch.p.column_base = word(column);
@@ -288,18 +295,32 @@ void launch_rows(StreamHandle stream, const DeviceSamples& samples, const std::v
             launch.column_samples = samples.columns(false, column);
             launch.result = static_cast<std::byte*>(out.data) + (row * all + column) * plan.real_bytes();
             check_rows_launch(plan, launch, kRows);
+            if (plan.shape.square()) {
+                OperatorRowsLaunch own = launch;
+                own.values = OperatorRowsLaunch::own_of_rows;
+                own.count = word(down);
+                own.column_samples = own.row_samples;
+                check_rows_launch(plan, own, kRows);
+            }
+            done(down * some);
         }
 }
 
-void launch_diagonal(StreamHandle stream, const DeviceSamples& samples, const DeviceArray& out) {
+void launch_diagonal(StreamHandle stream, const DeviceSamples& samples, const DeviceArray& out,
+                     const kernels::PairsDone& done) {
+    if (samples.states) return launch_state_diagonal(stream, samples, out, done);
     const OperatorPlan& plan = samples.plan;
     const std::uint64_t all = plan.shape.samples, most = kMostElements / plan.layout.numbers();
-    OperatorRowsLaunch launch{.stream = stream, .diagonal = true, .p = kernels::rows_parameters(plan)};
+    OperatorRowsLaunch launch{.stream = stream,
+                              .values = OperatorRowsLaunch::diagonal,
+                              .numbers = plan.layout.of_qubit,
+                              .p = kernels::rows_parameters(plan)};
     for (std::uint64_t row = 0; row < all; row += most) {
-        launch.count = launch.p.columns = word(std::min(most, all - row));
+        launch.count = word(std::min(most, all - row));
         launch.row_samples = launch.column_samples = samples.rows(false, row);
         launch.result = static_cast<std::byte*>(out.data) + row * plan.real_bytes();
         check_rows_launch(plan, launch, "kernel_diagonal");
+        done(launch.count);
     }
 }
 

@@ -72,12 +72,16 @@ class OperatorApplyCall : public kernels::OperatorProduct {
     const KernelApplyOptions& options_;
 };
 
-/// Rows of K, or its diagonal. Errors: out_of_memory, driver.
+/// Rows of K, or its diagonal, band by band; `done` is called after each one. Errors: out_of_memory, driver.
 void launch_rows(StreamHandle stream, const DeviceSamples& samples, const std::vector<std::uint32_t>& rows,
-                 const DeviceArray& out);
-void launch_diagonal(StreamHandle stream, const DeviceSamples& samples, const DeviceArray& out);
+                 const DeviceArray& out, const kernels::PairsDone& done);
+void launch_diagonal(StreamHandle stream, const DeviceSamples& samples, const DeviceArray& out,
+                     const kernels::PairsDone& done);
+/// Of states; `launch_rows` and `launch_diagonal` call these.
 void launch_state_rows(StreamHandle stream, const DeviceSamples& samples,
-                       const std::vector<std::uint32_t>& rows, const DeviceArray& out);
-void launch_state_diagonal(StreamHandle stream, const DeviceSamples& samples, const DeviceArray& out);
+                       const std::vector<std::uint32_t>& rows, const DeviceArray& out,
+                       const kernels::PairsDone& done);
+void launch_state_diagonal(StreamHandle stream, const DeviceSamples& samples, const DeviceArray& out,
+                           const kernels::PairsDone& done);
 
 }  // namespace weft::cuda

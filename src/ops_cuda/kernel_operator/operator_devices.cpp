@@ -31,7 +31,8 @@ double largest_value_on(const DeviceSamples& samples) {
     std::vector<std::byte> memory(count * samples.plan.real_bytes());
     const OwnStream stream("KernelOperator");
     const Scratch made(stream, memory.size(), "KernelOperator", "a diagonal");
-    launch_state_diagonal(stream, samples, DeviceArray(made.data(), count, samples.plan.options.type));
+    launch_state_diagonal(stream, samples, DeviceArray(made.data(), count, samples.plan.options.type),
+                          [](std::uint64_t) {});
     copy(stream, memory.data(), made.data(), memory.size(), cudaMemcpyDeviceToHost, "KernelOperator");
     stream.wait();
     return kernels::largest_value({memory.data(), count, samples.plan.options.type});

@@ -9,6 +9,7 @@
 
 #include "base/batch_call.hpp"
 #include "ops/kernel_operator/operator_check.hpp"
+#include "ops/kernel_operator/operator_rows.hpp"
 
 namespace weft::cuda {
 namespace {
@@ -53,19 +54,23 @@ class BandsUnderWay {
     std::deque<std::pair<cudaEvent_t, std::uint64_t>> bands_;
 };
 
-/// make(stream, array) puts the results on the stream; they are copied to `out`.
-template <class Make>
-OpReport to_host(const char* function, const HostArray& out, const Make& make) {
-    kernels::check_out_memory(function, nullptr, out);
-    const BatchOptions none;
-    const core::ProgressMeter meter(function, none, out.size);
-    const OwnStream stream(function);
+/// launch(stream, array, done) makes `out`, or some of it, band by band on the device; it is copied to host
+/// memory.
+template <class Launch>
+void to_host(const OwnStream& stream, const char* function, const HostArray& out, const PairsDone& done,
+             const Launch& launch) {
     const Scratch memory(stream, out.bytes(), function, "results");
-    make(stream, DeviceArray(memory.data(), out.size, out.type));
+    BandsUnderWay bands(stream, done);
+    launch(stream, DeviceArray(memory.data(), out.size, out.type),
+           [&](std::uint64_t pairs) { bands.add(pairs); });
     copy(stream, out.data, memory.data(), out.bytes(), cudaMemcpyDeviceToHost, function);
     stream.wait();
+    bands.finish();
+}
+
+OpReport report_of(const char* function, const HostArray& out, const core::ProgressMeter& meter) {
     OpReport report = kernels::operator_report(function, out.size, 0, out);
-    report.chunks = 1;
+    report.chunks = meter.parts();
     report.wall_s = meter.elapsed_s();
     return report;
 }
@@ -148,17 +153,51 @@ OpReport kernel_apply(const KernelOperator& k, const ConstHostArray& v, const Ho
     return apply_rows(object.here(kFunction), v, out, {0, kernels::side_of(plan, host.transpose).rows}, host);
 }
 
-OpReport kernel_rows(const KernelOperator& k, const std::vector<std::uint32_t>& rows, const HostArray& out) {
-    kernels::check_rows(weft::detail::Access::object(k)->first().plan, rows, facts_of(out));
-    if (rows.empty()) return kernels::operator_report("kernel_rows", 0, 0, out);
-    return to_host("kernel_rows", out,
-                   [&](StreamHandle stream, const DeviceArray& made) { kernel_rows(stream, k, rows, made); });
+OpReport kernel_rows(const KernelOperator& k, const std::vector<std::uint32_t>& rows, const HostArray& out,
+                     const BatchOptions& batch) {
+    constexpr const char* kRows = "kernel_rows";
+    core::require_members(kRows, batch, {});
+    const OperatorObject& object = *weft::detail::Access::object(k);
+    kernels::check_rows(object.first().plan, rows, facts_of(out));
+    if (rows.empty()) return kernels::operator_report(kRows, 0, 0, out);
+    kernels::check_out_memory(kRows, nullptr, out);
+    const DeviceSamples& samples = object.here(kRows);
+    core::ProgressMeter meter(kRows, batch, out.size);
+    meter.check();
+    const OwnStream stream(kRows);
+    const kernels::RowParts parts(samples.plan, rows);
+    std::vector<std::byte> kept(parts.kept_bytes());
+    std::uint64_t pairs = 0;
+    for (std::size_t part = 0; part < parts.count(); ++part) {
+        const std::vector<std::uint32_t> some = parts.rows(part);
+        to_host(
+            stream, kRows, parts.target(part, out, kept),
+            [&](std::uint64_t more) { meter.show(pairs += more); },
+            [&](StreamHandle on, const DeviceArray& made, const PairsDone& done) {
+                launch_rows(on, samples, some, made, done);
+            });
+        parts.put(part, out, kept);
+    }
+    return report_of(kRows, out, meter);
 }
 
-OpReport kernel_diagonal(const KernelOperator& k, const HostArray& out) {
-    kernels::check_diagonal(weft::detail::Access::object(k)->first().plan, facts_of(out));
-    return to_host("kernel_diagonal", out,
-                   [&](StreamHandle stream, const DeviceArray& made) { kernel_diagonal(stream, k, made); });
+OpReport kernel_diagonal(const KernelOperator& k, const HostArray& out, const BatchOptions& batch) {
+    constexpr const char* kDiagonal = "kernel_diagonal";
+    core::require_members(kDiagonal, batch, {});
+    const OperatorObject& object = *weft::detail::Access::object(k);
+    kernels::check_diagonal(object.first().plan, facts_of(out));
+    kernels::check_out_memory(kDiagonal, nullptr, out);
+    const DeviceSamples& samples = object.here(kDiagonal);
+    core::ProgressMeter meter(kDiagonal, batch, out.size);
+    meter.check();
+    const OwnStream stream(kDiagonal);
+    std::uint64_t pairs = 0;
+    to_host(
+        stream, kDiagonal, out, [&](std::uint64_t more) { meter.show(pairs += more); },
+        [&](StreamHandle on, const DeviceArray& made, const PairsDone& done) {
+            launch_diagonal(on, samples, made, done);
+        });
+    return report_of(kDiagonal, out, meter);
 }
 
 }  // namespace weft::cuda

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers of samples, sums of partial sums, products by way of features and with blocks of K, and rows of K.
 // NAME(x) is the function that launches x.
+#include "ops/kernel_operator/operator_shapes.hpp"
 #include "ops_cuda/kernel_operator/operator_common.cuh"
 
 namespace weft::cuda {
 namespace {
 
+#if defined(WEFT_REAL64)
+constexpr bool kReal64 = true;
+#else
+constexpr bool kReal64 = false;
+#endif
 constexpr unsigned kThreads = 128;
 constexpr unsigned kFeatureThreads = 64;
 
@@ -100,10 +106,12 @@ struct OperatorScatter {
 #include "shaders/kernel_operator/operator_scatter.glsl.h"
 };
 
-template <bool diagonal>
+template <bool of_own, bool of_list, unsigned of_qubit, unsigned of_workgroup>
 struct OperatorRows {
-    OPERATOR_MEMBERS(OperatorRowsLaunch, OperatorRowsParameters, kThreads);
-    static constexpr bool kDiagonal = diagonal;
+    static constexpr kernels::RowsShape kShape = kernels::gpu_rows_shape(of_workgroup, kReal64);
+    OPERATOR_MEMBERS(OperatorRowsLaunch, OperatorRowsParameters, kShape.workgroup);
+    static constexpr bool kOwn = of_own, kListed = of_list;
+    static constexpr uint kNumbers = of_qubit, kRows = of_workgroup, kColumns = of_own ? 1 : kShape.columns;
     const Real* row_samples;
     const Real* column_samples;
     const uint* list;
@@ -157,9 +165,27 @@ int NAME(gather)(const OperatorFeatureLaunch& l) {
 int NAME(scatter)(const OperatorFeatureLaunch& l) {
     return launch_operator<OperatorScatter>(l.count, l);
 }
+namespace {
+
+template <unsigned numbers>
+int launch_rows_of(const OperatorRowsLaunch& l) {
+    constexpr unsigned kMany = kernels::gpu_rows_shape(2, kReal64).rows;
+    switch (l.values) {
+        case OperatorRowsLaunch::of_rows:
+            return l.rows == 1 ? launch_operator<OperatorRows<false, true, numbers, 1>>(l.count, l)
+                               : launch_operator<OperatorRows<false, true, numbers, kMany>>(l.count, l);
+        case OperatorRowsLaunch::own_of_rows:
+            return launch_operator<OperatorRows<true, true, numbers, 1>>(blocks_of(l.count), l);
+        case OperatorRowsLaunch::diagonal:
+            break;
+    }
+    return launch_operator<OperatorRows<true, false, numbers, 1>>(blocks_of(l.count), l);
+}
+
+}  // namespace
+
 int NAME(rows)(const OperatorRowsLaunch& l) {
-    return l.diagonal ? launch_operator<OperatorRows<true>>(blocks_of(l.count), l)
-                      : launch_operator<OperatorRows<false>>(blocks_of(l.count), l);
+    return l.numbers == 2 ? launch_rows_of<2>(l) : launch_rows_of<3>(l);
 }
 
 }  // namespace weft::cuda

@@ -67,9 +67,16 @@ struct OperatorFeatureLaunch {
 };
 
 struct OperatorRowsLaunch {
+    enum Values {
+        of_rows,      ///< all of some rows
+        own_of_rows,  ///< those of their samples with themselves
+        diagonal,     ///< those of all samples
+    };
     StreamHandle stream = nullptr;
-    bool diagonal = false;
-    std::uint32_t count = 0;
+    Values values = of_rows;
+    std::uint32_t numbers = 3;  ///< of a qubit
+    std::uint32_t rows = 1;     ///< of a workgroup, as gpu_rows_shape() has them
+    std::uint32_t count = 0;    ///< workgroups of all values, or own values
     shared::OperatorRowsParameters p{};
     const void *row_samples = nullptr, *column_samples = nullptr, *list = nullptr;
     void* result = nullptr;

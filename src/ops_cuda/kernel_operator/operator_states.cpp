@@ -173,7 +173,8 @@ void OperatorApplyCall::launch_states(StreamHandle stream, const std::byte* v, c
 }
 
 void launch_state_rows(StreamHandle stream, const DeviceSamples& samples,
-                       const std::vector<std::uint32_t>& rows, const DeviceArray& out) {
+                       const std::vector<std::uint32_t>& rows, const DeviceArray& out,
+                       const kernels::PairsDone& done) {
     const OperatorPlan& plan = samples.plan;
     BlockMaker maker(stream, plan, *samples.states);
     const std::uint64_t unit = plan.real_bytes(), all = plan.shape.columns();
@@ -187,11 +188,13 @@ void launch_state_rows(StreamHandle stream, const DeviceSamples& samples,
                 copy(stream, to + (i * all + b.column) * unit,
                      maker.values() + (rows[i] - row) * maker.leading() * unit, b.columns * unit,
                      cudaMemcpyDeviceToDevice, "kernel_rows");
+            done(panel.places.size() * b.columns);
         }
     }
 }
 
-void launch_state_diagonal(StreamHandle stream, const DeviceSamples& samples, const DeviceArray& out) {
+void launch_state_diagonal(StreamHandle stream, const DeviceSamples& samples, const DeviceArray& out,
+                           const kernels::PairsDone& done) {
     constexpr std::uint64_t kRows = 512;
     const OperatorPlan& plan = samples.plan;
     BlockMaker maker(stream, plan, *samples.states);
@@ -207,6 +210,7 @@ void launch_state_diagonal(StreamHandle stream, const DeviceSamples& samples, co
         launch.p.rows = word(rows);
         launch.p.leading = word(maker.leading());
         launch_block(plan, launch, "kernel_diagonal");
+        done(rows);
     }
 }
 

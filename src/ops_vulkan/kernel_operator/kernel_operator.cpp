@@ -2,7 +2,6 @@
 #include <weft/ops/kernel_operator.hpp>
 
 #include <chrono>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "ops_vulkan/kernel_operator/operator_apply.hpp"
 #include "ops_vulkan/kernel_operator/operator_host.hpp"
 #include "ops_vulkan/kernel_operator/operator_object.hpp"
+#include "ops_vulkan/kernel_operator/operator_rows.hpp"
 
 namespace weft {
 namespace {
@@ -44,25 +44,6 @@ ObjectPointer from_host(Backend& backend, const KernelMatrixCircuit* circuit, co
                                                               backend.plan().copy_threads)));
     return std::make_shared<const OperatorObject>(std::move(devices),
                                                   kernels::operator_facts(circuit, shape, options));
-}
-
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-/// Makes results on the device and copies them to `out`.
-template <class Record>
-OpReport to_host(Backend& backend, const char* function, const HostArray& out, const Record& record) {
-    const auto begin = std::chrono::steady_clock::now();
-    kernels::check_out_memory(function, nullptr, out);
-    Stream stream(backend, {.name = function});
-    const kernels::HostResult result(stream, out);
-    record(stream, result.array());
-    result.download();
-    OpReport report = kernels::operator_report(function, out.size, 0, out);
-    report.chunks = 1;
-    report.wall_s = seconds_since(begin);
-    return report;
 }
 
 }  // namespace
@@ -156,7 +137,7 @@ OpReport kernels::apply_rows(Backend& backend, const DeviceSamples& samples, con
     OpReport report = operator_report("kernel_apply", pairs, v.bytes(), out);
     report.method = to_string(call.method());
     report.chunks = meter.parts();
-    report.wall_s = seconds_since(begin);
+    report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return report;
 }
 
@@ -177,34 +158,33 @@ void kernel_rows(Stream& stream, const KernelOperator& k, const std::vector<std:
         detail::Access::object(k)->on("kernel_rows", detail::Access::backend_state(stream));
     kernels::check_rows(samples.plan, rows, facts_of(out));
     if (rows.empty()) return;
-    if (samples.states) return kernels::record_state_rows(stream, samples, rows, out);
-    const Buffer<std::uint32_t> list(stream, rows.size(), "operator rows");
-    stream.upload(std::span<const std::uint32_t>(rows), list.view());
-    kernels::record_rows(stream, samples, list.view(), rows.size(), out);
+    kernels::record_rows(stream, samples, rows, out, [](std::uint64_t) {});
 }
 OpReport kernel_rows(Backend& backend, const KernelOperator& k, const std::vector<std::uint32_t>& rows,
-                     const HostArray& out) {
+                     const HostArray& out, const BatchOptions& batch) {
+    core::require_members("kernel_rows", batch, {});
     const DeviceSamples& samples =
         detail::Access::object(k)->on("kernel_rows", detail::Access::backend_state(backend));
     kernels::check_rows(samples.plan, rows, facts_of(out));
     if (rows.empty()) return kernels::operator_report("kernel_rows", 0, 0, out);
-    return to_host(backend, "kernel_rows", out,
-                   [&](Stream& stream, const DeviceArray& made) { kernel_rows(stream, k, rows, made); });
+    kernels::check_out_memory("kernel_rows", nullptr, out);
+    return kernels::rows_in_host_memory(backend, samples, rows, out, batch);
 }
 
 void kernel_diagonal(Stream& stream, const KernelOperator& k, const DeviceArray& out) {
     const DeviceSamples& samples =
         detail::Access::object(k)->on("kernel_diagonal", detail::Access::backend_state(stream));
     kernels::check_diagonal(samples.plan, facts_of(out));
-    if (samples.states) return kernels::record_state_diagonal(stream, samples, out);
-    kernels::record_diagonal(stream, samples, out);
+    kernels::record_diagonal(stream, samples, out, [](std::uint64_t) {});
 }
-OpReport kernel_diagonal(Backend& backend, const KernelOperator& k, const HostArray& out) {
+OpReport kernel_diagonal(Backend& backend, const KernelOperator& k, const HostArray& out,
+                         const BatchOptions& batch) {
+    core::require_members("kernel_diagonal", batch, {});
     const DeviceSamples& samples =
         detail::Access::object(k)->on("kernel_diagonal", detail::Access::backend_state(backend));
     kernels::check_diagonal(samples.plan, facts_of(out));
-    return to_host(backend, "kernel_diagonal", out,
-                   [&](Stream& stream, const DeviceArray& made) { kernel_diagonal(stream, k, made); });
+    kernels::check_out_memory("kernel_diagonal", nullptr, out);
+    return kernels::diagonal_in_host_memory(backend, samples, out, batch);
 }
 
 }  // namespace weft

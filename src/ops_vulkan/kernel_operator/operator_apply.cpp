@@ -55,12 +55,6 @@ Program total_program(const Stream& stream, const OperatorPlan& plan) {
         plan.real64 ? ShaderWords(spirv::operator_total_real64) : ShaderWords(spirv::operator_total_real32));
 }
 
-/// Words of the numbers of some samples.
-Words samples_at(const OperatorPlan& plan, const Words& samples, std::uint64_t first, std::uint64_t count) {
-    const std::uint64_t words = plan.sample_bytes() / 4;
-    return part_of(samples, first * words, count * words);
-}
-
 }  // namespace
 
 /// V, and the output with its first row, or totals in its place.
@@ -245,63 +239,6 @@ void ApplyCall::scatter(Stream& stream, const Arrays& arrays, std::uint32_t colu
         const ConstWords samples = samples_at(plan_, samples_.rows(options_.transpose), row, some);
         stream.dispatch(program, {samples, ConstWords(weights), sums}, divide_up(some, kRows), p);
         arrays.add_up(stream, plan_, column, 1, row, some, sums, {1, some}, factors);
-    }
-}
-
-namespace {
-
-ShaderWords rows_words(const OperatorPlan& plan) {
-    return plan.real64 ? ShaderWords(spirv::operator_rows_real64) : ShaderWords(spirv::operator_rows_real32);
-}
-
-/// Rows that a dispatch takes where each binds `bytes`; bindings of samples begin at multiples of 64.
-std::uint64_t rows_that_bind(const DeviceLimits& limits, std::uint64_t bytes) {
-    const std::uint64_t range = limits.max_storage_buffer_range - limits.storage_buffer_offset_alignment;
-    return std::max<std::uint64_t>(64, range / bytes / 64 * 64);
-}
-
-}  // namespace
-
-void record_rows(Stream& stream, const DeviceSamples& samples, const Words& list, std::uint64_t rows,
-                 const DeviceArray& out) {
-    const DeviceLimits& limits = stream.device().limits;
-    const OperatorPlan& plan = samples.plan;
-    const Program program = looping_program(stream, "operator_rows", rows_words(plan), {{2u, false}});
-    const std::uint64_t all = plan.shape.columns(), most = rows_that_bind(limits, plan.sample_bytes());
-    shared::OperatorRowsParameters p = rows_parameters(plan);
-    const std::uint64_t range = limits.max_storage_buffer_range - limits.storage_buffer_offset_alignment;
-    const std::uint64_t together = std::max<std::uint64_t>(
-        1, std::min(range / (all * plan.real_bytes()), (std::uint64_t{1} << 31) / all));
-    for (std::uint64_t row = 0; row < rows; row += together)
-        for (std::uint64_t column = 0; column < all; column += most) {
-            const std::uint64_t down = std::min(together, rows - row), some = std::min(most, all - column);
-            const BoundWords to = bind_elements(limits, out, row * all + column, (down - 1) * all + some);
-            p.columns = word(some);
-            p.list_base = word(row);
-            p.column_base = word(column);
-            p.out_base = to.before;
-            p.out_width = word(all);
-            stream.dispatch(program,
-                            {ConstWords(samples.rows(false)),
-                             ConstWords(samples_at(plan, samples.columns(false), column, some)),
-                             ConstWords(list), to.words},
-                            down * some, p);
-        }
-}
-
-void record_diagonal(Stream& stream, const DeviceSamples& samples, const DeviceArray& out) {
-    const DeviceLimits& limits = stream.device().limits;
-    const OperatorPlan& plan = samples.plan;
-    const Program program = looping_program(stream, "operator_rows", rows_words(plan), {{2u, true}});
-    const std::uint64_t all = plan.shape.samples, most = rows_that_bind(limits, plan.sample_bytes());
-    shared::OperatorRowsParameters p = rows_parameters(plan);
-    for (std::uint64_t row = 0; row < all; row += most) {
-        const std::uint64_t some = std::min(most, all - row);
-        const BoundWords to = bind_elements(limits, out, row, some);
-        const ConstWords numbers = samples_at(plan, samples.rows(false), row, some);
-        p.out_base = to.before;
-        p.columns = word(some);
-        stream.dispatch(program, {numbers, numbers, numbers, to.words}, some, p);
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records products with a kernel operator, rows of K and its diagonal.
+// Records products with a kernel operator.
 #pragma once
 
 #include <functional>
@@ -60,10 +60,5 @@ class ApplyCall : public OperatorProduct {
     const DeviceSamples& samples_;
     const KernelApplyOptions& options_;
 };
-
-/// Records rows of K; `list` is in the device's memory and has the numbers of rows.
-void record_rows(Stream& stream, const DeviceSamples& samples, const Words& list, std::uint64_t rows,
-                 const DeviceArray& out);
-void record_diagonal(Stream& stream, const DeviceSamples& samples, const DeviceArray& out);
 
 }  // namespace weft::kernels

@@ -29,7 +29,7 @@ double largest_value_on(Backend& backend, const DeviceSamples& samples) {
     const HostArray diagonal{memory.data(), count, samples.plan.options.type};
     Stream stream(backend, {.name = "kernel operator"});
     const kernels::HostResult result(stream, diagonal);
-    kernels::record_state_diagonal(stream, samples, result.array());
+    kernels::record_state_diagonal(stream, samples, result.array(), [](std::uint64_t) {});
     result.download();
     return kernels::largest_value(diagonal);
 }

@@ -52,8 +52,8 @@ HostApply::HostApply(Backend& backend, const ApplyCall& call, const ConstHostArr
     stream_.upload(words_in(v), v_.view());
 }
 
-void HostApply::run(const Record& record, const std::function<void()>& last, const PairsDone& done) {
-    // The host records one band while the device works on another.
+void run_bands(Stream& stream, const std::function<void(const PairsDone& done)>& record,
+               const std::function<void()>& last, const PairsDone& done) {
     std::deque<std::pair<Event, std::uint64_t>> under_way;
     const auto finish = [&] {
         under_way.front().first.wait();
@@ -61,12 +61,18 @@ void HostApply::run(const Record& record, const std::function<void()>& last, con
         under_way.pop_front();
         done(pairs);
     };
-    record(array_of(v_, type_, count_), [&](std::uint64_t pairs) {
-        under_way.emplace_back(stream_.submit(), pairs);
+    record([&](std::uint64_t pairs) {
+        under_way.emplace_back(stream.submit(), pairs);
         if (under_way.size() > 2) finish();
     });
     last();
     while (!under_way.empty()) finish();
+}
+
+void HostApply::run(const Record& record, const std::function<void()>& last, const PairsDone& done) {
+    run_bands(
+        stream_, [&](const PairsDone& band_done) { record(array_of(v_, type_, count_), band_done); }, last,
+        done);
 }
 
 void HostApply::make(const ApplyRows& rows, const HostArray& out, bool read_out, const PairsDone& done) {

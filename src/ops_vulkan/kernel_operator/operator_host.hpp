@@ -31,6 +31,11 @@ class HostResult {
     Buffer<std::uint32_t> words_;
 };
 
+/// Runs what `record` records band by band, and then `last`; `done` is called after each band that the device
+/// has finished. The host records one band while the device works on another.
+void run_bands(Stream& stream, const std::function<void(const PairsDone& done)>& record,
+               const std::function<void()>& last, const PairsDone& done);
+
 /// Products with a V in host memory, which the device keeps for all of them.
 class HostApply {
   public:

@@ -28,6 +28,13 @@ struct DeviceSamples {
     Words columns(bool transpose) const { return transpose || !y ? x->view() : y->view(); }
 };
 
+/// Words of the numbers of some samples.
+inline Words samples_at(const OperatorPlan& plan, const Words& samples, std::uint64_t first,
+                        std::uint64_t count) {
+    const std::uint64_t words = plan.sample_bytes() / 4;
+    return part_of(samples, first * words, count * words);
+}
+
 class OperatorObject {
   public:
     /// `largest`: value of K; 1 but for given states.

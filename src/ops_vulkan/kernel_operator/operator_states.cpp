@@ -196,7 +196,7 @@ void ApplyCall::record_states(Stream& stream, KernelMemory& memory, const ConstD
 }
 
 void record_state_rows(Stream& stream, const DeviceSamples& samples, const std::vector<std::uint32_t>& rows,
-                       const DeviceArray& out) {
+                       const DeviceArray& out, const PairsDone& done) {
     const OperatorPlan& plan = samples.plan;
     KernelMemory memory(stream);
     BlockMaker maker(stream, memory, plan, *samples.states);
@@ -210,11 +210,13 @@ void record_state_rows(Stream& stream, const DeviceSamples& samples, const std::
                 stream.copy<std::uint32_t>(
                     part_of(maker.values(), (rows[i] - row) * maker.leading() * words, b.columns * words),
                     words_of(out, i * all + b.column, b.columns));
+            done(panel.places.size() * b.columns);
         }
     }
 }
 
-void record_state_diagonal(Stream& stream, const DeviceSamples& samples, const DeviceArray& out) {
+void record_state_diagonal(Stream& stream, const DeviceSamples& samples, const DeviceArray& out,
+                           const PairsDone& done) {
     constexpr std::uint64_t kRows = 512, kLanes = 128;
     const OperatorPlan& plan = samples.plan;
     const DeviceLimits& limits = stream.device().limits;
@@ -234,6 +236,7 @@ void record_state_diagonal(Stream& stream, const DeviceSamples& samples, const D
         p.out_base = to.before;
         stream.dispatch(program, {ConstWords(values.words), ConstWords(values.words), to.words},
                         divide_up(rows, kLanes), p);
+        done(rows);
     }
 }
 

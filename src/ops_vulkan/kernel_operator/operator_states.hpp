@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "ops/kernel_operator/operator_call.hpp"
 #include "ops/kernel_operator/operator_states.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_packed.hpp"
 
@@ -53,8 +54,10 @@ class BlockMaker {
     Words values_;
 };
 
+/// `done` is called after each block.
 void record_state_rows(Stream& stream, const DeviceSamples& samples, const std::vector<std::uint32_t>& rows,
-                       const DeviceArray& out);
-void record_state_diagonal(Stream& stream, const DeviceSamples& samples, const DeviceArray& out);
+                       const DeviceArray& out, const PairsDone& done);
+void record_state_diagonal(Stream& stream, const DeviceSamples& samples, const DeviceArray& out,
+                           const PairsDone& done);
 
 }  // namespace weft::kernels

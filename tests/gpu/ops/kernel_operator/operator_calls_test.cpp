@@ -253,6 +253,46 @@ TEST_CASE("shares of pairs report progress, can be stopped, and leave what has n
     });
 }
 
+TEST_CASE("rows in host memory come part by part, report progress and end when they are cancelled") {
+    weft_test::on_device([](weft::Backend& backend) {
+        constexpr std::size_t kSamples = 3000;  // 36 MB of values, more than one part
+        const std::vector<float> x = features(kSamples), weights(2 * kQubits, 0.5f);
+        const weft::KernelMatrixCircuit closed{}, layers{.weights = weights, .reupload = true};
+        std::vector<std::uint32_t> rows(kSamples);
+        for (std::uint32_t i = 0; i < kSamples; ++i) rows[i] = (i * 7 + 5) % kSamples;  // each row once
+        for (const weft::KernelMatrixCircuit& circuit : {closed, layers}) {
+            const weft::KernelOperator k{backend, circuit, x, {kSamples, 0, kQubits}};
+            std::vector<float> out(kSamples * kSamples, 5.0f), some(kSamples);
+            std::uint64_t last = 0;
+            weft::BatchOptions batch{.progress = [&](const weft::Progress& progress) {
+                CHECK(progress.done > last);
+                CHECK(progress.total == kSamples * kSamples);
+                last = progress.done;
+            }};
+            CHECK(weft::kernel_rows(backend, k, rows, out, batch).chunks > 1);
+            CHECK(last == kSamples * kSamples);
+            for (const std::size_t place : {std::size_t{0}, std::size_t{1234}, kSamples - 1}) {
+                weft::kernel_rows(backend, k, {rows[place]}, some);
+                CHECK(std::equal(some.begin(), some.end(),
+                                 out.begin() + static_cast<std::ptrdiff_t>(place * kSamples)));
+            }
+            std::stop_source stop;
+            out.assign(out.size(), 5.0f);
+            batch = {.progress = [&](const weft::Progress&) { stop.request_stop(); },
+                     .cancel = stop.get_token()};
+            weft_test::check_error(weft::Errc::cancelled, "kernel_rows",
+                                   [&] { weft::kernel_rows(backend, k, rows, out, batch); });
+            CHECK(std::count(out.begin(), out.end(), 5.0f) > static_cast<std::ptrdiff_t>(kSamples));
+            std::vector<float> diagonal(kSamples, 5.0f);
+            weft_test::check_error(weft::Errc::cancelled, "kernel_diagonal",
+                                   [&] { weft::kernel_diagonal(backend, k, diagonal, batch); });
+            CHECK(diagonal == std::vector<float>(kSamples, 5.0f));
+            weft_test::check_error(weft::Errc::invalid_argument, "kernel_rows: BatchOptions::ring_slots",
+                                   [&] { weft::kernel_rows(backend, k, rows, out, {.ring_slots = 2}); });
+        }
+    });
+}
+
 TEST_CASE("options of batches that do not apply are refused, and the output stays as it is") {
     weft_test::on_device([](weft::Backend& backend) {
         const std::vector<float> x = features(50), v(50, 1.0f);
