@@ -5,7 +5,7 @@
 WEFT_CONST uint kTwo = 2u * kNumbers;  // numbers of two qubits, which are read together
 
 uint row_at[kRows], column_at[kColumns];  // first numbers of samples
-Real row[kRows][kTwo];                                   // halved
+Real row[kRows][kTwo];                    // halved
 Real column[kColumns][kTwo];
 Real value[kRows][kColumns];
 
@@ -24,7 +24,8 @@ WEFT_GPU bool is_nan(Real number) {
 WEFT_GPU void load(uint from, uint numbers) {
     WEFT_UNROLL for (uint n = 0; n < kTwo; n += 2u) if (n < numbers) {
         WEFT_UNROLL for (uint i = 0; i < kRows; ++i) {
-            const vec2 two = kHalf * uintBitsToFloat(unpackDouble2x32(row_words[(row_at[i] + from + n) / 2u]));
+            const vec2 two =
+                kHalf * uintBitsToFloat(unpackDouble2x32(row_words[(row_at[i] + from + n) / 2u]));
             row[i][n] = two.x;
             row[i][n + 1u] = two.y;
         }
@@ -39,7 +40,8 @@ WEFT_GPU void load(uint from, uint numbers) {
 WEFT_GPU void load(uint from, uint numbers) {
     WEFT_UNROLL for (uint n = 0; n < kTwo; ++n) if (n < numbers) {
         WEFT_UNROLL for (uint i = 0; i < kRows; ++i) row[i][n] = kHalf * row_samples[row_at[i] + from + n];
-        WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) column[j][n] = column_samples[column_at[j] + from + n];
+        WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) column[j][n] =
+            column_samples[column_at[j] + from + n];
     }
 }
 #endif
@@ -67,8 +69,8 @@ WEFT_GPU void make_values() {
     }
 }
 
-// The value of a sample with itself, of which only NaN is not known. Of rows, it takes the place of one that was
-// stored before: a look at each value would take longer than all arithmetic of a few qubits.
+// The value of a sample with itself, of which only NaN is not known. Of rows, it takes the place of one that
+// was stored before: a look at each value would take longer than all arithmetic of a few qubits.
 WEFT_GPU void store_own(uint i) {
     if (i >= count) return;
     const uint sample_of = kListed ? list[p.list_base + i] : i, column_of = sample_of - p.column_base;
@@ -89,7 +91,8 @@ WEFT_MAIN() {
         return;
     }
     if (workgroup >= count) return;
-    const uint wide = kColumns * WEFT_GROUP_SIZE, across = (p.columns + wide - 1u) / wide, down = workgroup / across;
+    const uint wide = kColumns * WEFT_GROUP_SIZE, across = (p.columns + wide - 1u) / wide,
+               down = workgroup / across;
     const uint first_row = down * kRows;
     const uint first_column = (workgroup - down * across) * wide + gl_LocalInvocationIndex;
     const uint numbers = p.parts * p.part_numbers;

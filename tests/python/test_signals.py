@@ -7,9 +7,20 @@ import pytest
 
 import weftgpu
 
-LONG_CALL = """
+INTERRUPT = """
 import os, signal, sys, threading, time
 import numpy as np, weftgpu
+def interrupt_soon():  # returns a list that gets the time of the signal
+    sent = []
+    def interrupt():
+        time.sleep(0.3)
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=interrupt).start()
+    return sent
+"""
+
+LONG_CALL = INTERRUPT + """
 backend = weftgpu.default_backend()
 x = np.random.default_rng(1).random((1000, 12), np.float32)
 w = np.ones((3, 12), np.float32)
@@ -28,12 +39,7 @@ calls = {
     'file': lambda: [weftgpu.kernel_matrix(x, weights=w, reupload=True, out='k.npy') for _ in range(5000)],
 }
 for name in sys.argv[1:]:
-    sent = []
-    def interrupt():
-        time.sleep(0.3)
-        sent.append(time.perf_counter())
-        os.kill(os.getpid(), signal.SIGINT)
-    threading.Thread(target=interrupt).start()
+    sent = interrupt_soon()
     try:
         calls[name]()
         print(name, 'was not interrupted')
@@ -66,9 +72,7 @@ def test_control_c_ends_a_matrix_in_a_file(run_python, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] in ([], ["k.npy"])  # no part of a file is left
 
 
-LONG_JOBS = """
-import os, signal, sys, threading, time
-import numpy as np, weftgpu
+LONG_JOBS = INTERRUPT + """
 source = '''#version 450
 layout(local_size_x = 64) in;
 layout(binding = 0) readonly buffer X { float x[]; };
@@ -89,12 +93,7 @@ def run(steps, out):
 out = np.zeros_like(x)
 run(0, out)
 for reuse in (False, True):  # of the array, in the next call
-    sent = []
-    def interrupt():
-        time.sleep(0.3)
-        sent.append(time.perf_counter())
-        os.kill(os.getpid(), signal.SIGINT)
-    threading.Thread(target=interrupt).start()
+    sent = interrupt_soon()
     try:
         for _ in range(100_000):  # one chunk on a software device, many calls on a GPU
             run(20_000, out)
@@ -128,16 +127,13 @@ def test_control_c_ends_jobs_within_a_chunk(run_python):
 
 LONG_PIPELINE = LONG_JOBS.partition("out = np.zeros_like(x)\n")[0] + """
 x = x[:20_000].copy()
-def interrupt():
-    time.sleep(0.3)
-    os.kill(os.getpid(), signal.SIGINT)
 def submit(pipeline, outputs):
     return [pipeline.submit(weftgpu.Job([x], [y], parameters=(60_000 if fast else 6_000,))) for y in outputs]
 fast = weftgpu.devices()[0].type != 'cpu'
 outputs = [np.zeros_like(x) for _ in range(2000 if fast else 1000)]  # more than any device does before the signal
 for way in ('leave', 'result', 'close'):
     pipeline = weftgpu.JobPipeline(program)
-    threading.Thread(target=interrupt).start()
+    interrupt_soon()
     try:
         if way == 'close':
             futures = submit(pipeline, outputs)

@@ -29,8 +29,11 @@ double tile_operations(const GramPlan& plan) {
            static_cast<double>(plan.problem.amplitudes) / static_cast<double>(plan.split);
 }
 
-/// The kernels only ask whether the sums of a tile are cut. So products of other sizes need no other pipeline.
-std::uint32_t part_sums(const GramPlan& plan) { return std::min(plan.split, 2u); }
+/// The kernels only ask whether the sums of a tile are cut. So products of other sizes need no other
+/// pipeline.
+std::uint32_t part_sums(const GramPlan& plan) {
+    return std::min(plan.split, 2u);
+}
 
 Program matrix_program(const Stream& stream, const GramPlan& plan) {
     const SpirvWords words =
